@@ -26,7 +26,7 @@ from simplugin.platforms.laws import parse_law, read_duration
 
 
 def _read(read: Callable[[str], Any], value: Any) -> Any:
-    """Return what a text stands for."""
+    """Read a text; raise InvalidValueError if it is invalid."""
     try:
         return read(str(value))
     except (PlatformError, UnitError) as error:
@@ -100,8 +100,8 @@ class HostsTable(_Followers):
     model : str, optional
         Name of a published model instead of `up` and `down`.
     stay, arrival, away : law, optional
-        Churn instead: how long hosts stay, when they arrive, and how long they are away; without
-        `arrival` they are there at 0, without `away` they leave for good.
+        Churn instead: how long hosts stay, when they arrive (by default at 0), and how long they
+        are away (by default for ever).
     speed, speed_for : law, optional
         Fraction of the speed that is left, and how long it lasts.
     """

@@ -14,9 +14,9 @@ from rich.progress import Progress as Bars
 from simplugin.campaigns.running.reporting import CampaignProgress
 from simplugin.core.console import EscapingConsole
 
-# Where nobody looks at a terminal, a log file gets a line that often [s].
+# Time between two lines in a log file [s].
 _LINE_PERIOD = 30.0
-# A duration is written in the largest unit of which it has so many.
+# Units of durations; the largest one with at least this many is used.
 _ENOUGH = 1.5
 _UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0))
 
@@ -25,7 +25,7 @@ _UNFOLDED = 1_000_000
 
 
 def standard_output() -> Console:
-    """Return standard output, whose lines are folded at the width of a terminal, or of $COLUMNS."""
+    """Return a console for standard output that folds lines at its width or $COLUMNS."""
     console = EscapingConsole(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _UNFOLDED
@@ -33,7 +33,7 @@ def standard_output() -> Console:
 
 
 def spinner(console: Console, word: str) -> AbstractContextManager[object]:
-    """Show that work goes on; on terminals only, a spinner in a log file is noise."""
+    """Show a spinner, on terminals only."""
     return console.status(word) if console.is_terminal else nullcontext()
 
 
@@ -45,8 +45,8 @@ class SimulationDisplay(Bars):
     console : Console
         Where; that of standard error leaves standard output to results.
     until : float, optional
-        The latest possible end [s]: what the bar is a part of. Without, nobody knows how much
-        is to come, and the bar counts the actors that have ended.
+        The latest possible end [s], full length of the bar; by default the bar counts actors
+        that ended.
     """
 
     def __init__(self, console: Console, until: float | None) -> None:
@@ -137,7 +137,7 @@ class RunsDisplay(Bars):
             self._write_line(progress)
 
     def _write_line(self, progress: CampaignProgress) -> None:
-        """Write a line, not wrapped: nobody knows how wide a file is."""
+        """Write a line without wrapping."""
         self.console.print(progress_text(progress), soft_wrap=True, markup=False, highlight=False)
 
 

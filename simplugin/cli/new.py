@@ -23,7 +23,7 @@ def write_example(kind: str, file: Path) -> list[Path]:
     kind : str
         One of `KINDS`.
     file : path
-        The module; the scenario is written beside it.
+        The module; the scenario is written to the same directory.
 
     Raises
     ------

@@ -16,8 +16,8 @@ from simplugin.cli.terminal import Command
 def add_command(app: typer.Typer) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that adds a function to a group of commands.
 
-    A parameter whose type is a data class stands for a group of options, one for each field. The
-    fields are annotated as parameters of commands are.
+    A parameter with a data class as its type stands for a group of options, one for each field.
+    The fields are annotated as parameters of commands are.
     """
 
     def add(function: Callable[..., None]) -> Callable[..., None]:

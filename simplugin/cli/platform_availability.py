@@ -88,7 +88,7 @@ def availability(
 
 
 def _document(changes: list[str]) -> Document:
-    """Return the document of files and settings, of which later ones override earlier ones."""
+    """Return the document of files and settings; later ones override earlier ones."""
     from simplugin.inputs.documents import Document, read_toml
 
     found = [read_toml(each, PlatformError) for each in changes if "=" not in each]

@@ -147,7 +147,7 @@ def _facts(reference: Path | None) -> tuple[Grid5000, tuple[DataWarning, ...]]:
 
 
 def _print_slow(facts: Grid5000) -> None:
-    """Print the clusters that stay on Ethernet though some of their nodes have a faster network."""
+    """Print the clusters on Ethernet that also contain nodes with a faster network."""
     from simplugin.platforms.grid5000.platform import is_fast
 
     for site in facts.sites:
@@ -166,7 +166,7 @@ def _print_slow(facts: Grid5000) -> None:
 
 
 def _print_warnings(warnings: Sequence[DataWarning], *, every: bool) -> None:
-    """Print on standard error what is missing or contradictory."""
+    """Print missing and contradictory facts on standard error."""
     if not warnings:
         return
     if not every:

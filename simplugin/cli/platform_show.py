@@ -29,7 +29,7 @@ _WALL_LIMIT = 600.0
 
 
 def show_command(file: Path, pair: tuple[str, str] | None, *, as_json: bool) -> int:
-    """Print what a platform is and what SimGrid makes of it; return the exit status."""
+    """Print the summary of a platform; return the exit status."""
     findings, platform = read_checked(file)
     if status := exit_status([each for each in findings if each.severity != WARNING]):
         for line in folded(map(str, findings)):
@@ -116,7 +116,7 @@ def _row(
 
 
 def verdict(pairs: HostPairs, loading: LoadStatistics) -> str:
-    """Return in a few words whether all hosts reach each other, and how that is known."""
+    """Return a sentence on whether all hosts reach each other, with the method of the check."""
     asked = loading.asked
     if loading.unreachable:
         source, destination, _ = loading.unreachable[0]

@@ -1,4 +1,4 @@
-"""``simplugin regress``: scenarios and the results recorded beside them."""
+"""``simplugin regress``: scenarios and their recorded results."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _with_status(
 def _print_outcome(
     checked: Sequence[CheckResult], total: int, status: int, *, as_json: bool
 ) -> None:
-    """Print what came out."""
+    """Print the results."""
     if as_json:
         document = {"scenarios": [each.document() for each in checked], "status": status}
         typer.echo(json.dumps(document, allow_nan=False))

@@ -52,7 +52,7 @@ def write_report(
     baseline: str | None,
     names: Mapping[str, str],
 ) -> tuple[Path, list[Path], list[str]]:
-    """Write the page of a campaign, and its figures beside it.
+    """Write the page and the figures of a campaign.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _named(report: CampaignReport, names: Mapping[str, str]) -> CampaignReport:
 
 
 def _grouped(report: CampaignReport, group: str | None, baseline: str | None) -> CampaignReport:
-    """Group runs as the command line wants it; a baseline is given as it is written."""
+    """Group runs by a key; the baseline is a value as written in tables."""
     if group is not None:
         report = replace(report, group=group)
         column = report.column(group)
@@ -222,7 +222,7 @@ class _Table:
             self._put(row, "varied", name, plain_cell(value))
         if (measured := record.measured) is not None:
             found, best = measured.row, measured.row.best
-            # What a reproduction counts is no metric of a scheduler.
+            # Counts of a reproduction are not metrics of a scheduler.
             role: Role = "other" if record.job.target == reproduction_runs.TARGET else "metric"
             for metric in found:
                 self._put(row, role, metric.name, metric.value, metric.unit, metric.sense)
@@ -361,7 +361,7 @@ def _duration(seconds: float) -> str:
 
 
 def _kept(record: RunRecord, contents: Mapping[str, Any]) -> KeptRun:
-    """Return a run of which more is known."""
+    """Return a run with its figures and tables."""
     varied = ", ".join(f"{name} = {plain_cell(value)}" for name, value in record.job.varied.items())
     schedule = contents.get("schedule")
     activities = contents.get("activities")
@@ -376,7 +376,7 @@ def _kept(record: RunRecord, contents: Mapping[str, Any]) -> KeptRun:
 
 
 def _activities(document: Mapping[str, Any]) -> ResultTable:
-    """Return the activities of a run; what is left out is said."""
+    """Return the activities of a run, with a note about omitted ones."""
     columns, total = document["columns"], document["total"]
     lines = tuple(zip(*columns.values(), strict=True))
     note = f"the first {len(lines)} of {total} activities" if total > len(lines) else ""

@@ -20,7 +20,7 @@ from simplugin.results.claims import Claim
 from simplugin.results.curves import CurvePlot
 from simplugin.scenarios.outputs import finite, from_document, plain, with_floats
 
-# Of the store, unless one is asked for.
+# Default directory of the store.
 _DIRECTORY = Path("out/reproductions")
 # Of a table in a file or a pipe; the sentences in it get long in 80 columns.
 _LEAST_WIDTH = 110
@@ -76,7 +76,7 @@ def _print_tables(found: Reproduction) -> None:
     if not console.is_terminal:
         console.width = max(console.width, _LEAST_WIDTH)
     if found.together:
-        # Thousands of lines would be read by nobody; each has a page.
+        # Thousands of lines are too many; each reproduction has a page.
         console.print(claims_summary(found.claims))
         return
     for name, claims in found.claims.items():
@@ -84,7 +84,7 @@ def _print_tables(found: Reproduction) -> None:
 
 
 def _full_run(found: Reproduction) -> str:
-    """Return what a full run adds to a quick one."""
+    """Return a sentence on the additional parts of a full run."""
     from simplugin.reports.reproduction_page import Paper
 
     packages = [CAPABILITIES[name] for name in found.claims]
@@ -126,7 +126,7 @@ def draw_figures(name: str, documents: Iterable[Mapping[str, Any]], directory: P
 
 
 def page_texts(name: str, recorded: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files of a reproduction's page, judged by the statements as they are now.
+    """Return the files of a reproduction's page, judged by the current statements.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def run_command(
     trust: Iterable[str] = (),
     as_json: bool,
 ) -> None:
-    """Run a scenario with changes of ``[simulation]``, print what came out, write files."""
+    """Run a scenario with changes of ``[simulation]``, print its results, write its files."""
     scenario = load_scenario(file, trust=trust)
     scenario = replace(scenario, simulation=replace(scenario.simulation, **changes))
     if directory is not None:
@@ -63,7 +63,7 @@ def run_command(
 
 
 def _print_tables(scenario: Scenario, outcome: ScenarioResult) -> None:
-    """Print what came out, for humans."""
+    """Print the results as tables."""
     from simplugin.reports.tables import print_listings, print_result
     from simplugin.simulation.resolve import resolve
 
@@ -83,7 +83,7 @@ def _print_tables(scenario: Scenario, outcome: ScenarioResult) -> None:
 
 @uncollected()  # drawing loads many modules
 def _written(scenario: Scenario, outcome: ScenarioResult, console: Console) -> list[Path]:
-    """Write the files that are asked for."""
+    """Write the outputs of the scenario."""
     written = write_outputs(scenario, outcome)
     for name in ("gantt", "curves", "graphs"):
         if (path := output_path(scenario, name)) is not None:

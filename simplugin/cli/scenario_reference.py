@@ -48,7 +48,7 @@ in its unit, or a text with a unit, such as `"2.5Gf"`. What is not required may 
 _SECTION = re.compile(r"^(?:Attributes|Parameters)\n-+\n(.*?)(?=^[^\n]+\n-{3,}\n|\Z)", re.M | re.S)
 _ENTRY = re.compile(r"^(\S[^\n]*)\n((?:[ ]+[^\n]*\n?|\n)*)", re.M)
 _ELSEWHERE = re.compile(r"^(?:See|As in|As for|Those of) `([\w.]+)`")
-_ANNOTATED: Any = Annotated  # with what is computed, which type checkers refuse
+_ANNOTATED: Any = Annotated  # with computed arguments, which type checkers reject
 _UNITS = re.compile(r",? \[([^\]]*)\]")
 _WORDS = {bool: "true or false", int: "whole number", float: "number", str: "text", Path: "path"}
 _BOUNDS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
@@ -136,7 +136,7 @@ def _of_options() -> Iterator[Row]:
 
 
 def _row(name: str, kind: Any, default: str, meaning: str) -> Row:
-    """Return what is said of a key."""
+    """Return the row of a key."""
     dimension = dimension_of(kind)
     if not meaning:
         meaning = next((each.description for each in _metadata(kind) if each.description), "")
@@ -156,7 +156,7 @@ def _metadata(kind: Any) -> Iterator[FieldInfo]:
 
 
 def _type_text(kind: Any) -> str:
-    """Return a type in words."""
+    """Return a type as text."""
     inner = [each for each in get_args(kind) if each is not type(None)]
     origin = get_origin(kind)
     if origin is Annotated:
@@ -198,7 +198,7 @@ def _shown(kind: Any, default: Any) -> str:
 
 
 def _meaning(thing: Any, name: str) -> str:
-    """Return what a docstring says of a parameter or attribute, or the one that it refers to."""
+    """Return the description of a parameter or attribute, resolving references to others."""
     for documented in inspect.getmro(thing) if isinstance(thing, type) else (thing,):
         text = _meanings(documented).get(name, "")
         if (other := _ELSEWHERE.match(text)) is not None:
@@ -210,7 +210,7 @@ def _meaning(thing: Any, name: str) -> str:
 
 
 def _meanings(thing: Any) -> dict[str, str]:
-    """Return what a docstring says of each parameter and attribute."""
+    """Return the descriptions of parameters and attributes in a docstring."""
     found: dict[str, str] = {}
     for section in _SECTION.findall(inspect.cleandoc(thing.__doc__ or "") + "\n"):
         for names, text in _ENTRY.findall(section):
@@ -220,7 +220,7 @@ def _meanings(thing: Any) -> dict[str, str]:
 
 
 def _named(name: str, near: Any) -> Any:
-    """Return what a docstring names; None if it cannot be found."""
+    """Return an object by its name in a docstring; None if it is unknown."""
     if name.startswith("simplugin."):
         return pkgutil.resolve_name(name)
     place: Any = sys.modules.get(near.__module__)

@@ -56,7 +56,7 @@ def plain_errors() -> Iterator[None]:
 
 
 class _PlainHelp:
-    """A command whose help shows no type beside ``--help``."""
+    """A command that shows ``--help`` without a type."""
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option ``--help``."""
@@ -70,7 +70,7 @@ class Command(_PlainHelp, TyperCommand):
 
 
 class Commands(_PlainHelp, TyperGroup):
-    """Commands whose errors end in one message and an exit status."""
+    """A group of commands that turns errors into one message and an exit status."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the context names with escaped output."""

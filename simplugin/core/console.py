@@ -33,5 +33,5 @@ class EscapingConsole(Console):
             yield Segment(text if control else printable(text), style, control)
 
     def on_broken_pipe(self) -> None:
-        """Raise what was caught."""
+        """Raise the caught exception."""
         raise

@@ -12,7 +12,7 @@ _LONG_WORD, _LONG_LINE = re.compile(r"\S{200,}"), re.compile(r"[^\n]{2000,}")
 
 
 def shortened(text: str) -> str:
-    """Return a message without most of the values that nobody would read."""
+    """Return a message with long values shortened."""
 
     def cut(found: re.Match[str]) -> str:
         return f"{found[0][:150]}... ({len(found[0]):,} characters)"
@@ -27,12 +27,12 @@ def _rebuilt(kind: type[BaseException], args: tuple[Any, ...], attributes: Any) 
     return error
 
 
-# Characters that look like a minus, where a number is.
+# Characters similar to a minus before a digit.
 _DASH = re.compile(r"""(?:^|['"=\[,:\s])[+\d.eE]*([\u2010-\u2015\u2212\ufe58\ufe63\uff0d])\.?\d""")
 
 
 def minus_remedy(text: str) -> str | None:
-    """Return the remedy for a number in a text that no parser takes for its minus, if one has."""
+    """Return a remedy for a number with a character like a minus, None without one."""
     if (found := _DASH.search(text)) is None:
         return None
     return f"write an ASCII minus, '-', for {found[1]!r} (U+{ord(found[1]):04X})"
@@ -69,7 +69,7 @@ class SetupError(SimpluginError):
 
 
 class WorkloadError(SimpluginError):
-    """A workload, or what it shares, makes no sense.
+    """An invalid workload, or platform for it.
 
     Attributes
     ----------
@@ -94,25 +94,25 @@ class UncertifiedError(InfeasibleError):
 
 
 class FileError(SimpluginError):
-    """A file that says something wrong.
+    """A file with an error.
 
     Parameters
     ----------
     message : str
-        What is wrong, naming the culprit.
+        The problem, naming the culprit.
     file : path, optional
-        Its place.
+        The file.
     line : int, optional
         Line in `file`, counted from 1.
     remedy : str, optional
-        How to right it.
+        How to correct it.
 
     Attributes
     ----------
     path : tuple of str or int
         The keys, from the outside in, that lead to the value concerned.
     all_errors : tuple of FileError
-        Of several things that are wrong with a file each by itself, in the order of their lines.
+        All problems of a file in the order of their lines, if there are several.
     """
 
     path: tuple[str | int, ...] = ()
@@ -180,7 +180,7 @@ class SimulationError(SimpluginError):
     clock : float or None
         Simulated date at which it ended [s], where known.
     stderr : str
-        End of what the simulation's process wrote to its standard error.
+        End of the standard error of the simulation's process.
     """
 
     clock: float | None = None
@@ -189,7 +189,7 @@ class SimulationError(SimpluginError):
 
 @dataclass(frozen=True)
 class BlockedActor:
-    """An actor that can never go on.
+    """An actor that can never continue.
 
     Attributes
     ----------
@@ -266,7 +266,7 @@ class ActorError(SimulationError):
 
 
 class CallbackError(SimulationError):
-    """A callback raised, or returned what it must not; an exception is the `__cause__`.
+    """A callback raised or returned an invalid value; its exception is the `__cause__`.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ _MOST_GROUPED = 1e15
 # Letters of a text in a table for notebooks.
 _LONGEST = 200
 # Control characters, marks and overrides of the direction, separators of lines that no line break
-# shows, halves of surrogate pairs, and what is no character.
+# shows, halves of surrogate pairs, and noncharacters.
 _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
@@ -38,7 +38,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def numbered(names: Iterable[str]) -> list[str]:
-    """Return names of which those that occur several times are numbered: ``x-1``, ``x-2``."""
+    """Return names, with a number for each repeated one: ``x-1``, ``x-2``."""
     every = list(names)
     total, used = Counter(every), Counter[str]()
     for place, name in enumerate(every):
@@ -51,7 +51,7 @@ def numbered(names: Iterable[str]) -> list[str]:
 def readable(value: float | int | str | None, unit: str = "") -> str:
     """Write a value with four digits and a prefix of its unit: ``1.25 GB``.
 
-    Times and counts have no prefix; a missing value is a dash. From 1e15 on: ``1.25e+20 s``.
+    Times and counts get no prefix; a missing value is a dash. From 1e15 on: ``1.25e+20 s``.
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
@@ -80,7 +80,7 @@ def printable(text: str) -> str:
 
 
 class EscapingStream:
-    """A text stream that shows what is written with `printable`.
+    """A text stream that makes text `printable`.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def html_table(
 
 
 def _html_text(value: Any, unit: str) -> tuple[str, bool]:
-    """Return what is written of a value, and whether that is a text, not a number."""
+    """Return a value as text, and True if it is not a number."""
     if hasattr(value, "dtype") and not value.shape:
         value = value.item()  # a number of numpy
     if value is None or (isinstance(value, float | int) and not isinstance(value, bool)):

@@ -1,4 +1,4 @@
-"""Policies by their names: shipped ones, and functions of one's own."""
+"""Policies by name: shipped ones, and functions of the user."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def policy_called(name: str, shipped: Mapping[str, Policy]) -> Policy:
     Parameters
     ----------
     name : str
-        Of a shipped one, or ``module:function`` of one's own.
+        Name of a shipped one, or ``module:function`` of the user.
     shipped : mapping of str to callable
         Those that a capability ships.
 
     Raises
     ------
     WorkloadError
-        There is none of this name.
+        The policy does not exist.
     """
     if name in shipped:
         return shipped[name]

@@ -1,6 +1,6 @@
 """Quantities with units, as SimGrid reads them: "125MBps" <-> 1.25e8.
 
-Reading follows SimGrid 4.1 to the bit, what it accepts and what it refuses (its
+Reading follows SimGrid 4.1 to the bit, in values and errors (its
 ``src/xbt/xbt_parse_units.cpp``), except that not-a-number is refused; a number without a unit is
 taken in the SI unit, as is a value that is a number already. Writing gives the shortest text that
 reads back as the same float.
@@ -138,7 +138,7 @@ def format_time(value: float) -> str:
 def _parse(
     text: object, units: Mapping[str, float], kind: str, default: str, example: str
 ) -> float:
-    """Read a number followed by one of the units; return a number as it is."""
+    """Read a number followed by one of the units; return a number unchanged."""
     match = _NUMBER.match(text) if isinstance(text, str) else None
     if match is None:
         if isinstance(text, int | float | Real) and text is not True and text is not False:
@@ -203,7 +203,7 @@ def _format(value: float, units: Mapping[str, float], plain: str) -> str:
         extra = _extra_length(size) + len(unit)
         if (1 if "i" in unit else fewest) + extra > shortest:
             continue
-        # It is rounded: what is meant may have fewer digits, and need not multiply back exactly.
+        # It is rounded: the intended number can be shorter and need not multiply back exactly.
         rounded = float(f"{quotient:.15g}")
         for number, least in ((rounded, 1), (quotient, 16)):
             if least + extra <= shortest and number * scale == value:
@@ -229,7 +229,7 @@ def _fewest_digits(value: float) -> int:
 
 
 def _extra_length(size: float) -> int:
-    """Return the minimum number of characters beside the digits: zeros or an exponent."""
+    """Return the minimum number of characters in addition to the digits: zeros or an exponent."""
     if size >= 1 or size == 0:
         return 0 if size < 1e16 else 4
     return 1 if size >= 0.1 else 2 if size >= 0.01 else 3 if size >= 1e-3 else 4

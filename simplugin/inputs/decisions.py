@@ -1,4 +1,4 @@
-"""Checks of what a user's code decides: shares, amounts, prices, processors, plans."""
+"""Checks of decisions of a user's code: shares, amounts, prices, processors, plans."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def decided(
     least: float = -math.inf,
     most: float = math.inf,
 ) -> NDArray[Any]:
-    """Return finite numbers that a user's code decided, as an array.
+    """Return a decision of a user's code, finite numbers, as an array.
 
     Truth values, texts and complex numbers are no numbers, those of numpy are.
 
     Parameters
     ----------
     what : str
-        The decision and whose it is, for messages: ``"policy 'mine:f' gives shares"``.
+        Subject of messages, with the decision and its owner: ``"policy 'mine:f' gives shares"``.
     value : object
         The decision.
     rule : str
@@ -75,7 +75,7 @@ def decided(
 
 
 def listed(what: str, value: Any, rule: str) -> list[Any]:
-    """Return what a user's code decided as a list; raise WorkloadError unless it can be one."""
+    """Return a decision of a user's code as a list; raise WorkloadError if it is not iterable."""
     no_list = isinstance(value, Mapping | str | bytes) or getattr(value, "ndim", 1) == 0
     if no_list or not isinstance(value, Iterable):
         raise WorkloadError(f"{what} {shown(value)}; give {rule}")

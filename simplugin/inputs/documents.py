@@ -1,4 +1,4 @@
-"""TOML and JSON documents whose errors name the file, the line and the key."""
+"""TOML and JSON documents with errors that name file, line and key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simplugin.inputs.locations import shown
 from simplugin.inputs.messages import InputProblem, folded
 from simplugin.inputs.positions import Path, json_line, json_starts, toml_line, toml_syntax_error
 
-# What Python's parser takes and JSON has not, and what has more digits than Python reads.
+# Numbers that Python's parser accepts and JSON excludes, and numbers with too many digits.
 _NO_NUMBER = re.compile(r"NaN|-?Infinity|-?\d{4301,}")
 # Python's parser needs a time and a memory that grow with the square of the parts of a dotted key.
 _DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+)++""")
@@ -40,7 +40,7 @@ class Document:
     file : path, optional
         None for values that were not read from a file.
     text : str
-        Empty for what a program put together, whether or not in the name of a file.
+        Its text; empty for a document that a program composed, even if it has a file name.
     find_line : callable
         From the text and a path in the content to the line.
     """
@@ -55,7 +55,7 @@ class Document:
         """Return the line of the value at a path, counted from 1; None if it is unknown."""
         if self.file is None or not self.text:
             return None
-        # What the outermost table lacks is missing from the first line on.
+        # A key missing in the outermost table is reported for the first line.
         return self.find_line(self.text, path) or (1 if path else None)
 
     def error(self, path: Path, message: str, remedy: str | None) -> FileError:
@@ -210,7 +210,7 @@ def _value_error(document: Document, error: ValueError) -> FileError:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object whose keys are all different."""
+    """Return an object; raise ValueError if a key occurs twice."""
     members = dict(pairs)
     if len(members) < len(pairs):
         raise ValueError("a key is there twice")

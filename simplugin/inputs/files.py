@@ -38,7 +38,7 @@ def opened(
 ) -> Iterator[IO[bytes]]:
     """Open a regular file, and translate errors of reading until it is closed.
 
-    What is compressed by gzip, bzip2 or xz is known by its content, and read as what it holds.
+    Compression by gzip, bzip2 or xz is recognised by the content; reading decompresses.
 
     Parameters
     ----------
@@ -72,13 +72,13 @@ def _damaged(error: Exception, path: FilePath, kind: type[FileError]) -> FileErr
 
 
 def unpacked_name(path: FilePath) -> Path:
-    """Return a path without the end of its name that says by what it is compressed."""
+    """Return a path without a suffix for compression."""
     plain = Path(path)
     return plain.with_suffix("") if plain.suffix.lower() in _PACKED else plain
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
-    """Open a file even if it is a pipe that nobody writes to."""
+    """Open a file; do not block on a pipe without writer."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
@@ -109,7 +109,7 @@ def read_bytes(
 
 
 def read_text(path: FilePath, kind: type[FileError], remedy: str = _READABLE) -> str:
-    """Return the content of a file in UTF-8, a byte order mark left out, ends of lines as they are.
+    """Return the content of a file in UTF-8 without byte order mark; line endings are kept.
 
     Parameters
     ----------
@@ -139,9 +139,9 @@ def decoded(data: bytes, path: FilePath, kind: type[FileError]) -> str:
 
 
 def write(content: str | bytes, path: FilePath, kind: type[FileError]) -> None:
-    """Write a file, a text in UTF-8 with its ends of lines as they are.
+    """Write a file, a text in UTF-8; line endings are kept.
 
-    What a name that ends in ``.gz``, ``.bz2`` or ``.xz`` says is compressed so; equal contents
+    A name with suffix ``.gz``, ``.bz2`` or ``.xz`` selects the compression; equal contents
     become equal bytes.
 
     Parameters
@@ -165,7 +165,7 @@ def write(content: str | bytes, path: FilePath, kind: type[FileError]) -> None:
 
 
 def _packed(data: bytes, suffix: str) -> bytes:
-    """Return a content as files are compressed whose name ends so."""
+    """Return a content compressed as the suffix of a file name says."""
     if suffix == ".gz":
         packed = io.BytesIO()
         # Without a name and a date in it.
@@ -179,7 +179,7 @@ def _packed(data: bytes, suffix: str) -> bytes:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Do something without the garbage collector, which would look at all parts again and again.
+    """Disable the cyclic garbage collector while many objects are created.
 
     It takes a sixth of the time of 100,000 hosts, half that of 200,000 tasks, and finds nothing.
     """

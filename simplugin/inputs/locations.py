@@ -42,18 +42,18 @@ class LineLocation(NamedTuple):
 
 def shown(value: object) -> str:
     """Return a value as messages quote it: on one line and cut where it is long."""
-    # Numbers and texts of numpy are shown as what they stand for.
+    # Numbers and texts of numpy are shown as their Python values.
     text = repr(_plain(value))
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def _plain(value: object) -> object:
-    """Return a value without the types of numpy, as far as it is a number, text, list or tuple."""
+    """Replace types of numpy in numbers, texts, lists and tuples."""
     if type(value) is list:
         return [_plain(each) for each in value]
     if type(value) is tuple:
         return tuple(_plain(each) for each in value)
-    # Only numpy's have a dtype; it is not imported here, since checks of files do without.
+    # Only values of numpy carry a dtype; numpy is not imported, since checks of files avoid it.
     return value.tolist() if hasattr(value, "dtype") and hasattr(value, "tolist") else value
 
 

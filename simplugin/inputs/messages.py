@@ -37,7 +37,7 @@ Path = tuple[str | int, ...]
 
 
 def folded(findings: Iterable[str]) -> Iterator[str]:
-    """Yield findings as they are shown: a few of each kind, and the number of the others.
+    """Yield the findings to show: a few of each kind, and the number of the others.
 
     Two are of one kind if they differ in quoted texts and numbers only.
     """
@@ -66,7 +66,7 @@ class InvalidValueError(ValueError):
     message : str
         A sentence in which ``{key}`` stands for the path of the culprit.
     remedy : str, optional
-        How to right it.
+        How to correct it.
     path : sequence of str or int
         From the value that was validated to the culprit in it.
     """
@@ -243,7 +243,7 @@ def _tables(kind: Any, path: Path, content: Any) -> list[type[BaseModel]]:
         # A position in a list, or a name in a table of tables, is no field.
         tables = [model for each in inner for model in models_in(each)] if inner else tables
         content = content[step]
-    # Those that have the tag of a member of a union.
+    # Members of a union with the right tag.
     tagged = [
         table
         for table in tables

@@ -22,7 +22,7 @@ from simplugin.core.errors import ScenarioError
 from simplugin.inputs.files import read_bytes, unpacked_name
 from simplugin.inputs.references import find_spec, is_taken
 
-# Two changes within a tick of a file system's clock have one date. [s]
+# Tick of a file system's clock [s]; two changes within it get the same date.
 SETTLED = 2.0
 _DATABASE = b"SQLite format 3\0"
 _REFERENCE = re.compile(r"^([A-Za-z_][\w.]*):[A-Za-z_][\w.]*$")
@@ -30,7 +30,7 @@ _PATTERN = re.compile(r"[*?[]")
 _BELOW = "**"
 # Attributes of hosts, links, clusters and traces of a platform that name a profile file.
 _FILE_ATTRIBUTE = re.compile(rb"""\b(?:\w+_file|file)\s*=\s*(?:"([^"<>]+)"|'([^'<>]+)')""")
-# What SQLite and a campaign keep beside a store.
+# Auxiliary files of SQLite and of a campaign for a store.
 _BESIDE_STORE = ("-wal", "-shm", "-journal", ".lock", ".log")
 _SUFFIXES = tuple(all_suffixes())
 # Who uses these may import what no import statement names, or load it in another way.
@@ -49,14 +49,14 @@ _State = tuple[int, int, int, int]
 
 
 class Remembered(Generic[_Value]):
-    """A function of a path that is called again only if what is there has changed.
+    """A function of a path, cached until the file changes.
 
     What changed a moment ago may change again under the same date, and is not remembered yet.
 
     Parameters
     ----------
     read : callable
-        Returns what is wanted of a path; depends on nothing but what is there.
+        The function; it depends only on the content of the path.
     """
 
     def __init__(self, read: Callable[[str], _Value]) -> None:
@@ -64,10 +64,10 @@ class Remembered(Generic[_Value]):
         self._known: dict[str, tuple[_State, _Value]] = {}
 
     def __call__(self, path: str) -> _Value:
-        """Return what is wanted of a path; an `OSError` if there is nothing."""
+        """Return the value for a path, or an `OSError` if it does not exist."""
         now = time.time()
         found = os.stat(path)
-        # The date of the last change shows contents whose own date was set back.
+        # The date of the last change detects contents with a date that was set back.
         state = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
         known = self._known.get(path)
         if known is not None and known[0] == state:
@@ -120,7 +120,7 @@ def _read_profiles(path: str) -> tuple[str, ...]:
 
 
 # Of a directory: its entries by name. Of a file: its SHA-256, whether it is a database, the
-# profile files of a platform, and what a module imports.
+# profile files of a platform, and imports of a module.
 _listed = Remembered(_entries)
 file_digest = Remembered(_sha256)
 _is_sqlite = Remembered(_is_database)
@@ -200,7 +200,7 @@ class NamedFiles:
             yield from _of_file(text, path)
         elif stat.S_ISDIR(mode):
             place = os.path.realpath(path)
-            # What is around the scenario holds its results too.
+            # The directories around the scenario also contain its results.
             if os.path.commonpath([place, os.path.realpath(self.directory)]) != place:
                 yield from self._of_files(text, path, _matching(path, [_BELOW]))
 
@@ -211,7 +211,7 @@ class NamedFiles:
                 yield from _of_file(f"{text}\t{os.path.relpath(path, start)}", path)
 
     def _of_module(self, name: str) -> Iterator[str]:
-        """Yield the lines of a module beside the scenario, or of an installed package."""
+        """Yield the lines of a module in the scenario's directory, or of an installed package."""
         files = modules_beside(self.directory, name)
         for path in files:
             yield f"module\t{os.path.relpath(path, self.directory)}\t{_digest(path)}"
@@ -278,7 +278,7 @@ def _matching(place: str, parts: list[str]) -> Iterator[str]:
 
 
 def _is_of_store(path: str) -> bool:
-    """Return True if a file is a store, or one that is kept beside it."""
+    """Return True if a file is a store, or an auxiliary file of one."""
     if _is_store(path):
         return True
     end = next((each for each in _BESIDE_STORE if path.endswith(each)), None)
@@ -312,7 +312,7 @@ def modules_beside(directory: str, name: str) -> list[str]:
         The module's file, those of the packages around it, and those of all modules in `directory`
         that it imports, at whichever depth. If one of them is no Python that can be read, or uses
         means to import what no statement names, all modules in `directory` and below. Never those
-        that have the name of an installed one. Empty if the module is elsewhere.
+        with the name of an installed one. Empty if the module is elsewhere.
     """
     found: dict[str, None] = {}
     left = [] if is_taken(name) else _located(directory, name)
@@ -378,7 +378,7 @@ def _found(name: str) -> tuple[str, ...]:
 
 
 def _located(directory: str, name: str) -> list[str]:
-    """Return the files that importing a module reads, as far as they are in a directory."""
+    """Return the files in a directory that importing a module reads."""
     found: list[str] = []
     place = directory
     for part in name.split("."):
@@ -431,7 +431,7 @@ def _absolute(imported: Iterable[str], package: list[str]) -> Iterator[str]:
 
 
 def _read_imports(path: str) -> frozenset[str] | None:
-    """Return what a module imports, as it writes it; None if this is unknown."""
+    """Return the imports of a module as written; None if they are unknown."""
     if not path.endswith(".py"):
         return None
     try:
@@ -447,7 +447,7 @@ def _read_imports(path: str) -> frozenset[str] | None:
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
             joint = "" if base.endswith(".") else "."
-            # What is imported from a package may be a module of it.
+            # A name imported from a package can be a module of it.
             found |= {base, *(f"{base}{joint}{each.name}" for each in node.names)}
     return frozenset(found - {""})
 

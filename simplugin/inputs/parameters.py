@@ -69,7 +69,7 @@ class Signature:
         try:
             every = list(inspect.signature(function).parameters.values())
         except (TypeError, ValueError):
-            # Some functions written in C have no signature.
+            # Some functions written in C lack a signature.
             return cls({}, {}, takes_any=True)
         named = [
             each
@@ -88,14 +88,14 @@ class Signature:
         Parameters
         ----------
         given : mapping
-            Plain data by name, as TOML has them; unknown names are left as they are.
+            Plain data by name, as in TOML; values of unknown names are not changed.
         path : tuple of str
             The key of `given`, for messages.
 
         Returns
         -------
         tuple of dict and list of Problem
-            The arguments with the types of the signature, and what is wrong with them.
+            The arguments with the types of the signature, and their problems.
         """
         values = dict(given)
         known = {*self.defaults, *given}
@@ -145,7 +145,7 @@ def _type_of_default(default: Any) -> Any:
 
 
 def _config(kind: Any) -> ConfigDict | None:
-    """Return the configuration of a type's adapter; data classes have their own."""
+    """Return the configuration of a type's adapter; None for data classes."""
     return None if hasattr(kind, "__dataclass_fields__") else _STRICT
 
 
@@ -158,5 +158,5 @@ def _validated(kind: Any, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return what a program gave in place of plain data: arrays and numbers of numpy's, paths."""
+    """Convert arrays and numbers of numpy and paths to plain data."""
     return value.tolist() if hasattr(value, "tolist") else str(value)

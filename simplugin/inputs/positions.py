@@ -92,7 +92,7 @@ def toml_line(text: str, path: Path) -> int | None:
     Returns
     -------
     int or None
-        None if not even the outermost key is there.
+        None if the outermost key is missing.
     """
     lines = _TomlLines(text).lines
     wanted = tuple(path)
@@ -109,7 +109,7 @@ def toml_syntax_error(error: tomllib.TOMLDecodeError, text: str) -> tuple[str, i
     return message.removesuffix(_TOML_END), text.rstrip("\n").count("\n") + 1
 
 
-@lru_cache(maxsize=1)  # a document may have many problems
+@lru_cache(maxsize=1)  # for several problems in one document
 class _TomlLines:
     """The line of each key and item of a valid document."""
 
@@ -188,7 +188,7 @@ class _TomlLines:
         self._value(path)
 
     def _value(self, path: Steps) -> None:
-        """Step over a value, noting what is in it."""
+        """Step over a value and record the positions in it."""
         end = {"[": "]", "{": "}"}.get(self._token)
         if end is None:
             while self._token not in ("", "\n", ",", "]", "}"):

@@ -83,7 +83,7 @@ Latency = Annotated[Time, NOT_NEGATIVE, Field(description="Of each link.")]
 
 
 def dimension_of(kind: Any) -> Dimension | None:
-    """Return the dimension of a type, or of what is in it; None if it has none."""
+    """Return the dimension of a type or of a part of it; None without dimension."""
     inner = (*getattr(kind, "__metadata__", ()), *get_args(kind))
     found = (each if isinstance(each, Dimension) else dimension_of(each) for each in inner)
     return next((each for each in found if each is not None), None)

@@ -25,7 +25,7 @@ _PATHS = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib
 _INSTALLED = tuple(f"{place}{os.sep}" for place in {*map(os.path.realpath, _PATHS), _OWN})
 _SITE_PACKAGES = {"site-packages", "dist-packages"}
 
-# Of this package: what only decides, or makes platforms.
+# Modules of this package with policies or generators of platforms.
 _SHIPPED = (
     "simplugin.bags.policies",
     "simplugin.market.policies",
@@ -46,7 +46,7 @@ class UnresolvedError(ValueError):
     message : str
         Why.
     remedy : str
-        How to right it.
+        How to correct it.
     """
 
     def __init__(
@@ -64,21 +64,21 @@ class References:
 
     They are defined in modules in its directory or below, or in modules that installed packages
     declare as entry points of the group `GROUP`, as the policies and generators of this package
-    are; modules that are asked for may lend what they import, too.
+    are; trusted modules may also provide functions that they import.
 
     Attributes
     ----------
     directory : Path
         Of the file.
     trust : tuple of str
-        Modules and packages that are asked for.
+        Trusted modules and packages.
     """
 
     directory: Path
     trust: tuple[str, ...] = ()
 
     def find(self, reference: str) -> None:
-        """Raise unless the module may be named and is there; import nothing.
+        """Raise unless the module is allowed and exists; import nothing.
 
         Raises
         ------
@@ -89,7 +89,7 @@ class References:
         importlib.invalidate_caches()
         if self._is_beside(module) and not is_taken(module):
             return
-        counts = self._is_asked_for(module) or _is_declared(module)
+        counts = self._is_trusted(module) or _is_declared(module)
         if self._is_beside(module) and not counts:
             top = module.partition(".")[0]
             raise UnresolvedError(
@@ -119,13 +119,13 @@ class References:
         self.find(reference)
         module = reference.partition(":")[0]
         steps = _steps(reference)
-        for step in () if self._is_asked_for(module) else steps:
+        for step in () if self._is_trusted(module) else steps:
             home = _home(step)
             top = module.partition(".")[0]
             if home is None or (top != "simplugin" and top == home.partition(".")[0]):
                 continue
             beside = self._is_beside(home) and not is_taken(home)
-            if not (beside or self._is_asked_for(home) or _is_declared(home)):
+            if not (beside or self._is_trusted(home) or _is_declared(home)):
                 raise UnresolvedError(
                     f"{reference!r} is not defined in {module!r} but in {home!r}",
                     f"define a function in {module!r}; or trust all that it imports:"
@@ -141,7 +141,7 @@ class References:
         file = spec.origin if spec is not None and spec.has_location else None
         return file is not None and Path(os.path.abspath(file)).is_relative_to(directory)
 
-    def _is_asked_for(self, module: str) -> bool:
+    def _is_trusted(self, module: str) -> bool:
         """Return True if a module, or a package around it, is among those that are trusted."""
         return _is_within(module, self.trust)
 
@@ -154,7 +154,7 @@ def resolve(reference: str) -> Callable[..., Any]:
     reference : str
         The names.
     place : str
-        Where modules are looked for beside those that are installed, for messages.
+        Directory in which modules are searched, in addition to installed ones.
 
     Raises
     ------
@@ -196,7 +196,7 @@ def find_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None
 
 
 def is_installed(path: str) -> bool:
-    """Return True if a file or directory belongs to Python or to what is installed for it."""
+    """Return True if a file or directory belongs to Python or an installed package."""
     place = os.path.realpath(path)
     return f"{place}{os.sep}".startswith(_INSTALLED) or not _SITE_PACKAGES.isdisjoint(
         place.split(os.sep)
@@ -237,7 +237,7 @@ def _steps(reference: str) -> list[Any]:
 
 
 def _function(reference: str, found: Any) -> Callable[..., Any]:
-    """Return what a reference names; raise UnresolvedError if it is no function."""
+    """Return the function of a reference; raise UnresolvedError if it is not callable."""
     if not callable(found):
         raise UnresolvedError(f"{reference!r} is no function but {found!r}")
     return cast("Callable[..., Any]", found)
@@ -270,7 +270,7 @@ def _is_within(module: str, packages: Sequence[str]) -> bool:
 
 
 def place_of_failure(error: Exception) -> str:
-    """Return the last line of the function's file that its exception passed, in words."""
+    """Return ``(file:line)`` of the innermost frame in the user's file."""
     # The first frames are those of this package.
     places = [
         (frame.f_code.co_filename, line)

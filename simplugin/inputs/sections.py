@@ -60,7 +60,7 @@ Reference = Annotated[str, AfterValidator(_reference)]
 
 
 class Section(BaseModel):
-    """A table whose keys are all known."""
+    """A table without unknown keys."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True

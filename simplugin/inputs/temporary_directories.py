@@ -17,7 +17,7 @@ _NAME = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}")
 
 @contextmanager
 def scratch_directory() -> Iterator[str]:
-    """Give the path of a temporary directory; remove those whose process was killed.
+    """Create a temporary directory; remove those of killed processes.
 
     Its process holds a lock on a directory, which the system releases when the process ends.
     """
@@ -41,7 +41,7 @@ def _locked_directory() -> tuple[str, int]:
         # Before it is locked, another process may take it for abandoned.
         with suppress(FileNotFoundError):
             lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-            with suppress(OSError):  # a file system without locks: nobody removes it
+            with suppress(OSError):  # on a file system without locks it is never removed
                 fcntl.flock(lock, fcntl.LOCK_EX)
             if os.path.isdir(directory):
                 return directory, lock
@@ -49,7 +49,7 @@ def _locked_directory() -> tuple[str, int]:
 
 
 def _remove_unless_held(directory: str) -> None:
-    """Remove a directory if it is this user's; raise OSError if somebody holds it."""
+    """Remove a directory if it is this user's; raise OSError if a process uses it."""
     lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         if os.fstat(lock).st_uid == os.getuid():

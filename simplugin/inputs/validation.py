@@ -102,7 +102,7 @@ def validated(kind: Any, document: Document) -> Any:
     kind : type
         Whatever `pydantic.TypeAdapter` takes.
     document : Document
-        What was read.
+        The document.
 
     Raises
     ------

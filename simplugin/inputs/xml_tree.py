@@ -84,7 +84,7 @@ def parse(
     warn : callable, optional
         Given the warning; `issue_warning` by default.
     head : collection of str, optional
-        Elements to read until the first other one in the root; without, the whole document.
+        Elements to read until the first other one in the root; by default the whole document.
 
     Raises
     ------
@@ -100,12 +100,12 @@ def parse(
 
 
 def issue_warning(error: FileError) -> None:
-    """Issue a warning about a file that is read all the same."""
+    """Issue a warning about a readable file."""
     warnings.warn(str(error), stacklevel=3)
 
 
 def with_declaration_first(data: bytes) -> tuple[bytes, str, str]:
-    """Return a document that begins with its declaration, what is said if it did not, a remedy."""
+    """Return a document that begins with its declaration; a message if it did not; a remedy."""
     start = len(_MARK) if data.startswith(_MARK) else 0
     match = PROLOG.match(data)
     end = match.end() if match else 0
@@ -203,7 +203,7 @@ class _TreeBuilder:
         self._stack.append(node)
 
     def _text(self, text: str) -> None:
-        """Keep the text of the element that is open, but not what only indents others."""
+        """Keep the text of the open element, except indentation of other elements."""
         node = self._stack[-1]
         if node.tag == "trace" or not text.isspace():
             node.pieces = node.pieces or []

@@ -1,4 +1,4 @@
-"""Modules beside a scenario, which can be imported while it is loaded or run."""
+"""Import of modules in the directory of a scenario."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from simplugin.simulation.process_environment import modules_from
 
 @contextmanager
 def importable(directory: Path, modules: Iterable[str]) -> Iterator[None]:
-    """Let modules beside a scenario be imported, with what they import beside it.
+    """Make modules in the directory of a scenario importable, with their own imports there.
 
-    None of them takes the place of an installed one. Another scenario's modules of the same names
-    do not get in the way: what was imported from `directory` is forgotten at the end. It is
-    compiled from its source, whatever byte code says.
+    None of them replaces an installed module. At the end the modules of `directory` are removed
+    from ``sys.modules``, so that another scenario can have modules of the same names. They are
+    compiled from their source; cached byte code is not used.
 
     Parameters
     ----------

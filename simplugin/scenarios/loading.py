@@ -40,7 +40,7 @@ from simplugin.simulation.options import SimulationOptions
 
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "metrics", "output")
 SCENARIO_KEYS = ("title", *_SECTIONS)
-# What campaign files have besides.
+# Further tables of campaign files.
 CAMPAIGN_TABLES = ("campaign", "sweep", "variations", "slurm")
 
 
@@ -52,14 +52,14 @@ def load_scenario(path: str | os.PathLike[str], *, trust: Iterable[str] = ()) ->
     path : path
         A TOML file.
     trust : iterable of str
-        Modules and packages whose functions it may name besides those of modules beside it and of
-        packages that declare themselves.
+        Modules and packages of which it may also name functions, besides modules in its directory
+        and packages that declare themselves.
 
     Raises
     ------
     ScenarioError
-        It cannot be read, has an unknown key or a value out of range; everything that is wrong
-        has key and line, and `key` is the first one concerned.
+        It is not readable, or has an unknown key or an invalid value; the message names key and
+        line of each, and `key` is the first of them.
     """
     file = Path(path)
     document, text = read_toml(file)
@@ -72,7 +72,7 @@ def read_toml(file: Path) -> tuple[dict[str, Any], str]:
     Raises
     ------
     ScenarioError
-        It cannot be read, or is no TOML.
+        It is not readable, or not TOML.
     """
     document = documents.read_toml(file, ScenarioError)
     return document.content, document.text
@@ -81,7 +81,7 @@ def read_toml(file: Path) -> tuple[dict[str, Any], str]:
 def scenario_from(
     document: Mapping[str, Any], file: Path, text: str = "", trust: Iterable[str] = ()
 ) -> Scenario:
-    """Check a scenario that was read already, or put together by a program.
+    """Check a scenario that a program read or composed.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def scenario_from(
     return Scenario(file=file, text=text, document=document, kind=kind, trust=tuple(trust), **about)
 
 
-# More of the same would not help.
+# Maximum number of them in a message.
 _MOST_LARGE = 20
 
 
@@ -132,7 +132,7 @@ def _large_numbers(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[st
 
 
 def scenario_problems(document: Mapping[str, Any], file: Path) -> list[InputProblem]:
-    """Return what is wrong with a scenario, as `scenario_from` would raise it."""
+    """Return the problems of a scenario that `scenario_from` would raise."""
     return _checked(document, file)[0]
 
 
@@ -142,18 +142,18 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Scenar
     Parameters
     ----------
     scenario : Scenario
-        What to run.
+        The scenario.
     progress : callable, optional
-        Called now and then with the simulated date and the number of actors alive.
+        Called regularly with the simulated date and the number of running actors.
 
     Raises
     ------
     ScenarioError
-        A module or function that it names cannot be had.
+        A module or function that it names cannot be imported.
     SimpluginError
         As `simplugin.simulate`.
     """
-    # With numpy, which no check needs; and before modules beside the scenario can be imported.
+    # It imports numpy, which checks do not need; before the scenario's own modules are importable.
     from simplugin.scenarios.user_metrics import add_user_metrics
 
     with scenario.importable():
@@ -170,15 +170,15 @@ class Sections(Section):
     platform : PlatformSection
         The hosts and the network.
     workload : object
-        What is run; its `kind` decides which other keys it has.
+        The workload; its `kind` decides which other keys it has.
     scheduler : SchedulerSection
-        The policy, where the kind of workload has a choice.
+        The policy, if the kind of workload has policies.
     simulation : SimulationOptions
-        How it is simulated.
+        Options of the simulation.
     metrics : MetricsSection
-        What is recorded besides the metrics of the kind.
+        Metrics in addition to those of the kind.
     output : OutputSection
-        The files that are written.
+        Output files.
     """
 
     title: str = ""
@@ -209,7 +209,7 @@ class Sections(Section):
     @field_validator("output")
     @classmethod
     def _available(cls, section: OutputSection, info: ValidationInfo) -> OutputSection:
-        """Raise if a file is asked for that the kind or the simulation cannot have."""
+        """Raise if an output is named that the kind or the simulation does not have."""
         kind: WorkloadKind | None = (info.context or {}).get("kind")
         for name in ("curves", "graphs"):
             if kind is not None and name not in kind.outputs and getattr(section, name) is not None:
@@ -233,7 +233,7 @@ def _sections_of(kind: str) -> type[Sections]:
 def _checked(
     document: Mapping[str, Any], file: Path
 ) -> tuple[list[InputProblem], WorkloadKind | None, Sections | None]:
-    """Return what is wrong with a document, the kind of its workload, and its sections."""
+    """Return the problems of a document, the kind of its workload, and its sections."""
     remedy = f"this file is for 'simplugin campaign run {file}'"
     problems = [
         InputProblem((key,), "[{key}] is for campaigns of many runs", remedy)

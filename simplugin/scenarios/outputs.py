@@ -25,7 +25,7 @@ _COLUMNS = ("actor", "resource", "kind", "label", "start", "end", "state")
 
 
 def output_path(scenario: Scenario, name: str) -> Path | None:
-    """Return where an output goes, None if it is not asked for; its directory gets made.
+    """Return the path of an output, None if it is not wanted; create its directory.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def output_path(scenario: Scenario, name: str) -> Path | None:
     Raises
     ------
     SimpluginError
-        Its directory cannot be made, or an output would leave the output directory.
+        Its directory cannot be created, or an output is outside the output directory.
     """
     scenario.refuse_stray_outputs()
     if (file := getattr(scenario.output, name)) is None:
@@ -46,7 +46,7 @@ def output_path(scenario: Scenario, name: str) -> Path | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SimpluginError(f"{path.parent}: cannot be made: {error.strerror}") from error
+        raise SimpluginError(f"{path.parent}: cannot be created: {error.strerror}") from error
     return path
 
 
@@ -74,7 +74,7 @@ def outcome_document(outcome: ScenarioResult) -> dict[str, Any]:
     Raises
     ------
     SimpluginError
-        An actor returned something else than plain data; the message names it.
+        An actor returned an object that is not plain data; the message names it.
     """
     result = outcome.result
     document: dict[str, Any] = outcome.row.document()
@@ -105,12 +105,12 @@ def _columns(result: Result, part: str, columns: tuple[str, ...]) -> dict[str, A
 
 
 def finite(value: Any) -> Any:
-    """Return plain containers as JSON has them: None for what is not finite."""
+    """Return plain containers with None in place of numbers that are not finite."""
     return with_floats(value, lambda number: number if math.isfinite(number) else None)
 
 
 def with_floats(value: Any, changed: Callable[[float], float | None]) -> Any:
-    """Return plain containers with what a function makes of each float."""
+    """Apply a function to each float in plain containers."""
     if isinstance(value, dict):
         return {key: with_floats(item, changed) for key, item in value.items()}
     if isinstance(value, list):
@@ -119,12 +119,12 @@ def with_floats(value: Any, changed: Callable[[float], float | None]) -> Any:
 
 
 def contents_of(outcome: ScenarioResult, title: str = "") -> dict[str, Any]:
-    """Return what is kept of a run.
+    """Return the parts of a result that reports need.
 
     Parameters
     ----------
     outcome : Outcome
-        What came out of the scenario.
+        The result of the scenario.
     title : str
         For the charts.
 
@@ -164,7 +164,7 @@ def plain(value: Any, of: str = "the result has") -> Any:
     Raises
     ------
     SimpluginError
-        There is something else in it, whose text might depend on where it is in memory.
+        It contains another object: its text could depend on its address in memory.
     """
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist(), of)
@@ -196,7 +196,7 @@ def from_document(kind: type[_Part], document: Mapping[str, Any]) -> _Part:
     kind : type
         `Claim`, `CurvePlot`, `ScheduleChart` or `ResultTable`.
     document : mapping
-        Its fields as plain containers; absent ones have their defaults.
+        Its fields as plain containers; defaults replace absent ones.
     """
     return TypeAdapter(kind).validate_python(document)
 

@@ -1,4 +1,4 @@
-"""Ranges of numbers that a sweep goes through, each number made when it is asked for."""
+"""Ranges of numbers of a sweep, computed on access."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field, model_validator
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.sections import Section
 
-# Of a step: what a last value may lie beyond the end and still be it.
+# Fraction of a step by which the last value may exceed the end.
 _ROUNDING = Fraction(1, 10**9)
 _LEAST_RATIO = 1e-300
 
@@ -118,7 +118,7 @@ def is_range(table: Mapping[str, Any]) -> bool:
 class Range(Section):
     """A range of numbers that a key of ``[sweep]`` goes through.
 
-    Numbers are integers if those of the table are, and with `count` if they all come out whole.
+    Numbers are integers if those of the table are, and with `count` if all of them are whole.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Range(Section):
 
     @cached_property
     def numbers(self) -> range | LinearRange | LogRange:
-        """The numbers, each made when it is asked for."""
+        """The numbers, computed on access."""
         first, last = self.from_, self.to
         if self.count is None:
             return self._stepped()
@@ -195,7 +195,7 @@ def _whole_powers(first: float, last: float, count: int) -> bool:
     if not (isinstance(first, int) and isinstance(last, int)):
         return False
     gaps = count - 1
-    # A ratio that is rational has at most so many powers between two integers.
+    # Maximum number of powers of a rational ratio between two integers.
     if gaps > max(first, last).bit_length():
         return False
     second = round(first * (last / first) ** (1 / gaps))

@@ -26,8 +26,8 @@ class ReferenceChecker:
     trust : iterable of str
         Modules that they may name although they are elsewhere.
     imports : bool
-        True if to import the modules of functions, which also checks parameters: to be used within
-        `importable`. Without, only that the modules are there.
+        True to import the modules of functions and check parameters, within `importable`; False to
+        check only that the modules exist.
     """
 
     def __init__(self, file: Path, trust: Iterable[str], *, imports: bool) -> None:
@@ -38,12 +38,12 @@ class ReferenceChecker:
         self._reasons: dict[str, UnresolvedError | None] = {}
 
     def problems(self, document: Mapping[str, Any]) -> Iterator[InputProblem]:
-        """Yield what is missing or invalid.
+        """Yield missing and invalid functions and parameters.
 
         Parameters
         ----------
         document : mapping
-            A scenario whose values are valid by themselves.
+            A scenario with valid values.
         """
         platform, workload = document["platform"], document["workload"]
         if self._is_new("platform", platform):
@@ -70,7 +70,7 @@ class ReferenceChecker:
         return new
 
     def _of_kind(self, document: Mapping[str, Any]) -> Iterator[InputProblem]:
-        """Check what the kind of workload does."""
+        """Run the check of the kind of workload."""
         scenario = scenario_from(document, self._file, trust=self._trust)
         try:
             kind_called(document["workload"]["kind"]).check(scenario)
@@ -98,7 +98,7 @@ class ReferenceChecker:
             yield InputProblem(error.path, error.message, error.remedy)
 
     def _of_reference(self, reference: str, path: tuple[str | int, ...]) -> Iterator[InputProblem]:
-        """Check a function, or whether its module is there."""
+        """Check that a function, or only its module, exists."""
         if reference not in self._reasons:
             self._reasons[reference] = None
             try:

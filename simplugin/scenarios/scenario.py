@@ -180,25 +180,25 @@ class WorkloadKind:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A run, checked as far as possible without running it.
+    """A run, checked without running it.
 
     Attributes
     ----------
     file : Path
-        Where it was read; paths in it are relative to its directory.
+        Its file; paths in it are relative to the directory of the file.
     text : str
-        Its contents, for the lines in messages.
+        The contents of the file, for line numbers in messages.
     document : dict
-        Its contents as TOML has them.
+        The contents as `tomllib` reads them.
     title : str
-        For tables and charts.
+        Title of tables and charts.
     kind : WorkloadKind
         The kind of its workload.
     platform, workload, scheduler, simulation, metrics, output
         Its sections; `workload` is an instance of the kind's class, and the name of `scheduler`
         is empty if the kind takes none.
     trust : tuple of str
-        Modules that it may name although they are elsewhere, as `References` has them.
+        Further modules that it may name, see `References`.
     output_directory : Path, optional
         The directory below which outputs must stay; by default that of the file.
     """
@@ -228,16 +228,16 @@ class Scenario:
         return References(self.directory, self.trust)
 
     def importable(self) -> AbstractContextManager[None]:
-        """Let the modules that it names be imported, with what they import beside it."""
+        """Make the modules in its directory that it names importable."""
         return importable(self.directory, named_modules(self.document))
 
     def function(self, reference: str, *key: str | int) -> Callable[..., Any]:
-        """Return what the key's value ``module:function`` names.
+        """Return the function ``module:function`` that a key names.
 
         Raises
         ------
         ScenarioError
-            It cannot be had, or may not be named.
+            It cannot be imported, or is not allowed.
         """
         try:
             return self.references.resolve(reference)
@@ -311,7 +311,7 @@ class Scenario:
         return self.simulation.trace and named
 
     def make_platform(self) -> Path | Platform:
-        """Return the platform: its file, or what its generator makes."""
+        """Return the file of the platform, or the platform that its generator makes."""
         section = self.platform
         if section.generator is None:
             assert section.file is not None
@@ -327,12 +327,12 @@ class Scenario:
             raise self.error(error.message, *place, remedy=error.remedy) from error
 
     def generator(self, name: str) -> tuple[Generator, dict[str, Any], list[InputProblem]]:
-        """Return the generator of the platform, its parameters, and what is wrong with these.
+        """Return the generator of the platform, its parameters, and their problems.
 
         Raises
         ------
         ScenarioError
-            There is none of this name.
+            The generator does not exist.
         """
         seed, parameters = self.platform.seed, dict(self.platform.parameters)
         if seed is not None:
@@ -349,7 +349,7 @@ class Scenario:
         return found, parameters, problems
 
     def _refuse_stray_trace(self, platform: Path) -> None:
-        """Raise if a platform file has SimGrid write its trace outside the current directory."""
+        """Raise if a platform file sets a SimGrid trace outside the current directory."""
         for _, option, value in options_of(read_document(platform, PlatformError, head=True)):
             if option == TRACE_FILE and not is_below(Path(value), Path()):
                 message = f"{platform} sets {TRACE_FILE} to {value!r}"

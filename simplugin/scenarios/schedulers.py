@@ -70,10 +70,10 @@ def read_scheduler(
     scenario : Scenario
         Has ``[scheduler]``.
     schedulers : Schedulers
-        Those of the scenario's kind. A parameter that their settings have and the signature of the
-        policy, too, goes to both.
+        Those of the scenario's kind. A parameter of both their settings and the policy's signature
+        goes to both.
     policy : callable, optional
-        The policy whose signature counts; by default the one that the scenario names.
+        The policy with the signature; by default the one that the scenario names.
     by_position : int, optional
         The number of arguments that the policy gets by position; by default as `schedulers` says.
     reserved : mapping of str to str, optional

@@ -34,7 +34,7 @@ def _option(name: str) -> Any:
     """Return the type of a SimGrid option."""
 
     def checked(value: Any) -> Any:
-        """Raise unless SimGrid takes the option by itself, and writes no trace elsewhere."""
+        """Raise unless an option is valid and its trace file is below the current directory."""
         trace = value.get(TRACE_FILE) if isinstance(value, Mapping) else None
         if isinstance(trace, str) and not is_below(Path(trace), Path()):
             raise InvalidValueError(f"{{key}} is {trace!r}", BELOW, (TRACE_FILE,))
@@ -84,18 +84,18 @@ Hosts = Annotated[str, BeforeValidator(_joined)]
 
 
 class MetricTable(Section):
-    """One of ``[metrics]``; without `value` and `measure`, what is said of a metric there is.
+    """One of ``[metrics]``; without `value` and `measure` it describes an existing metric.
 
     Attributes
     ----------
     value : str, optional
-        Name or pattern of actors, and with dots what to take of what they returned.
+        Name or pattern of actors; after dots, keys into their returned values.
     measure : str, optional
         A measure of hosts.
     hosts : str, optional
-        Those that count, or on which the actors were; by default all.
+        Hosts to measure, or hosts of the actors; by default all.
     combine : str, optional
-        How several values become one; ``each`` for a metric a host.
+        Combination of several values; ``each`` for one metric for each host.
     unit : str, optional
         SimGrid's symbol.
     better : {"less", "more"}, optional
@@ -132,12 +132,12 @@ class MetricTable(Section):
 
     @property
     def sense(self) -> Literal["min", "max"] | None:
-        """The direction of improvement, as metrics have it."""
+        """The direction of improvement as in `Metric`."""
         return None if self.better is None else "min" if self.better == "less" else "max"
 
 
 class MetricsSection(Section):
-    """``[metrics]``: what is recorded of a run besides the metrics of its kind.
+    """``[metrics]``: metrics of a run in addition to those of its kind.
 
     Attributes
     ----------
@@ -157,12 +157,12 @@ class MetricsSection(Section):
 
 
 class OutputSection(Section):
-    """``[output]``: which files are written.
+    """``[output]``: the output files.
 
     Attributes
     ----------
     directory : path, optional
-        Where; without, the directory of the scenario file.
+        Directory of the outputs; by default that of the scenario file.
     result : str, optional
         The row, totals and returned values as JSON.
     trace : str, optional
@@ -170,7 +170,7 @@ class OutputSection(Section):
     gantt : str, optional
         The Gantt chart as PNG, SVG or PDF, by the suffix.
     curves : str, optional
-        What changed over the rounds, likewise.
+        Curves over the rounds, likewise.
     graphs : str, optional
         Task graphs, likewise.
     """

@@ -1,4 +1,4 @@
-"""Values put into a document at dotted keys; what is around them is shared, not copied."""
+"""Substitution of values at dotted keys of a document, which shares all other values."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from simplugin.inputs.messages import InvalidValueError, Path, dotted
 
-# What says how a run is shown, written or limited, not what comes out: tables and keys of a file,
-# and keys of its [simulation].
+# Tables and keys of a file, and keys of its [simulation], that affect output, files and limits but
+# not results.
 KEYS_WITHOUT_EFFECT = ("title", "campaign", "output", "slurm")
 SIMULATION_KEYS_WITHOUT_EFFECT = (
     "wall_limit",
@@ -27,27 +27,27 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=repr)
 
 
-def path_of(document: Any, words: Sequence[str]) -> Path:
-    """Return the steps that keys mean, from the outside in.
+def path_of(document: Any, keys: Sequence[str]) -> Path:
+    """Resolve dotted keys to a path of keys and positions.
 
-    A word is a key if the document has it at this place; else it is taken apart at its dots. In an
+    A text is one key if the document has it at this place; otherwise it is split at its dots. In an
     array a step is a position, counted from 0, or the `name` of one of its tables.
 
     Parameters
     ----------
     document : mapping
-        Where they are looked for.
-    words : sequence of str
-        Keys as they are written: ``["workload.applications.0.count"]`` or one by one.
+        The document.
+    keys : sequence of str
+        Keys with dots, ``["workload.applications.0.count"]``, or one by one.
 
     Raises
     ------
     InvalidValueError
-        A step leads into nothing; tables that are missing are not nothing.
+        A step does not exist; missing tables are allowed.
     """
     path: list[str | int] = []
     place: Any = document
-    left = list(words)
+    left = list(keys)
     while left:
         word = left.pop(0)
         if isinstance(place, Mapping):
@@ -68,7 +68,7 @@ def path_of(document: Any, words: Sequence[str]) -> Path:
 
 
 def substituted(document: Any, path: Path, value: Any, above: Path = ()) -> Any:
-    """Return a document with another value at a path; the given one stays as it is.
+    """Return a document with another value at a path; the given one is not changed.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def substituted(document: Any, path: Path, value: Any, above: Path = ()) -> Any:
     Raises
     ------
     InvalidValueError
-        The path leads into nothing.
+        A step does not exist.
     """
     if not path:
         return value
@@ -126,7 +126,7 @@ def _names(place: Iterable[Any]) -> list[Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return what a program gave as a file would have it: texts, numbers, lists and tables."""
+    """Convert values of a program to those of a file: texts, numbers, lists and tables."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, range) and value:

@@ -48,7 +48,7 @@ class Axis:
     path : tuple of str or int
         Its steps into the scenario.
     values : sequence
-        What it becomes, one after the other.
+        Its values in order.
     source : tuple of str or int
         Its place in the campaign file.
     """
@@ -67,8 +67,8 @@ class Axis:
     def checked_values(self) -> Iterator[tuple[int, Any]]:
         """Yield the values to be checked, with their positions.
 
-        Of a range the ends; of a long list of numbers so many, spread evenly, the ends among them;
-        else all, since texts and tables have nothing in common.
+        The ends of a range; evenly spread values of a long list of numbers, with its ends;
+        otherwise all values, since texts and tables can differ in kind.
         """
         last = len(self.values) - 1
         if not isinstance(self.values, list | tuple):
@@ -84,7 +84,7 @@ class Axis:
                 yield at, each
 
     def document(self) -> list[Any]:
-        """Return the axis as plain data, in few words however long it is."""
+        """Return the axis as short plain data."""
         values = self.values
         return [list(self.path), list(values) if isinstance(values, list | tuple) else repr(values)]
 
@@ -98,7 +98,7 @@ class KeyAssignment:
     path : tuple of str or int
         Its steps into the scenario.
     value : object
-        What it becomes.
+        Its value.
     source : tuple of str or int
         Its place in the campaign file.
     """
@@ -115,9 +115,9 @@ class Variation:
     Attributes
     ----------
     settings : tuple of Setting
-        What it sets.
+        Keys with one value.
     axes : tuple of Axis
-        What it sweeps for itself.
+        Its own swept keys.
     name : str, optional
         Its label.
     """
@@ -136,15 +136,15 @@ class Variation:
 class Variations:
     """All variations of a scenario, by position.
 
-    The list varies slowest, then what a variation sweeps for itself, then the grid; of a sweep
-    the last key varies fastest.
+    The list varies slowest, then the own keys of a variation, then the grid; the last key of a
+    sweep varies fastest.
 
     Attributes
     ----------
     document : mapping
         The scenario that they are variations of.
     listed : tuple of Variation
-        At least one, which may say nothing.
+        At least one, possibly empty.
     grid : tuple of Axis
         What all of them sweep.
     """
@@ -166,7 +166,7 @@ class Variations:
 
     @cached_property
     def _named(self) -> bool:
-        """Return True if variations have names."""
+        """True if the variations are named."""
         return any(each.name is not None for each in self.listed)
 
     def point(self, position: int) -> tuple[int, list[KeyAssignment]]:
@@ -222,8 +222,8 @@ class Variations:
     def selected(self, each: Sequence[str], where: Mapping[str, Any]) -> frozenset[int]:
         """Return positions: one for each combination of the values of some keys.
 
-        What else is swept has its first value, or that of `where`. A variation that does not vary
-        a key of `where` has any value.
+        Other swept keys get their first value, or that of `where`. A variation that does not vary
+        a key of `where` matches any value.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ def _places(axis: Axis, wanted: set[str], where: Mapping[str, Any]) -> Sequence[
     """Return the positions on an axis among which runs are selected."""
     key, places = _key(axis.source), range(len(axis.values))
     if key in where:
-        # A value is there once.
+        # Each value occurs once.
         place = next((each for each in places if axis.values[each] == where[key]), None)
         return [] if place is None else [place]
     return places if axis.keys & wanted else places[:1]
@@ -362,7 +362,7 @@ def _axes(document: Mapping[str, Any], sweep: Mapping[str, Any], source: Path) -
 
 
 def _values(value: Any, source: Path) -> Sequence[Any] | LinearRange | LogRange:
-    """Return what a key becomes."""
+    """Return the values of a swept key."""
     if isinstance(value, Mapping) and value:
         try:
             return Range.model_validate(value).numbers
@@ -392,7 +392,7 @@ def _located(document: Mapping[str, Any], words: Path, source: Path) -> Path:
 
 
 def _refuse_equal_names(variations: Sequence[Variation]) -> None:
-    """Raise if names of variations are not distinct; those without one have their numbers."""
+    """Raise if two variations share a name; the default name is the number."""
     if all(each.name is None for each in variations):
         return
     seen: dict[str, int] = {}
@@ -408,12 +408,12 @@ def _refuse_equal_names(variations: Sequence[Variation]) -> None:
 
 
 def _label(variation: Variation, number: int) -> str:
-    """Return what distinguishes a variation from others that have names."""
+    """Return the name of a variation, by default its number."""
     return str(number + 1) if variation.name is None else variation.name
 
 
 def _refuse_twice(variation: Variation, grid: Sequence[Axis]) -> None:
-    """Refuse keys that are set twice, or that a later one sets anew with all around them."""
+    """Raise if a key is set twice, also by a later table that contains it."""
     every: list[KeyAssignment | Axis] = [*variation.settings, *variation.axes, *grid]
     for number, later in enumerate(every):
         for earlier in every[:number]:
@@ -424,7 +424,7 @@ def _refuse_twice(variation: Variation, grid: Sequence[Axis]) -> None:
 
 
 class SweepError(ValueError):
-    """A sweep that makes no sense.
+    """An invalid sweep.
 
     Parameters
     ----------
@@ -440,16 +440,16 @@ class SweepError(ValueError):
 
 
 def refuse_without_effect(path: Path, source: Path, *, swept: bool) -> None:
-    """Refuse to vary what changes nothing of what comes out.
+    """Reject a swept key that does not affect results.
 
     Parameters
     ----------
     path : tuple of str or int
-        What is varied, as steps into the scenario.
+        The varied key, as steps into the scenario.
     source : tuple of str or int
         Its place in the campaign file.
     swept : bool
-        True if it is for its own sake; limits may go with what else a variation sets.
+        True for a key of ``[sweep]``; a variation may also set limits.
 
     Raises
     ------

@@ -41,12 +41,12 @@ _OF_NONE = {"sum": 0.0, "count": 0}
 def add_user_metrics(
     section: MetricsSection, scenario: Scenario, outcome: ScenarioResult
 ) -> ScenarioResult:
-    """Return an outcome whose row also has what ``[metrics]`` of its scenario names.
+    """Add the metrics of ``[metrics]`` to the row of a result.
 
     Raises
     ------
     ScenarioError
-        A value is not there, or is neither a number nor a text; with the key concerned.
+        A value is missing, or is neither a number nor a text; the error has the key.
     """
     found = {metric.name: metric for metric in outcome.row}
     sources = _Sources(scenario, outcome.result)
@@ -95,14 +95,14 @@ class _Sources:
         )
 
     def add(self, found: dict[str, Metric], key: str, metrics: Iterator[Metric]) -> None:
-        """Add metrics whose names are new."""
+        """Add metrics; raise if a name exists."""
         for metric in metrics:
             if metric.name in found:
                 raise self.error(f"there is a metric {metric.name!r}", key, remedy="rename it")
             found[metric.name] = metric
 
     def of_function(self, reference: str) -> Iterator[Metric]:
-        """Yield what the user's function makes of the result."""
+        """Yield the metrics of the user's function of the result."""
         function = self._scenario.function(reference, "metrics", "function")
         try:
             given = function(self._result)

@@ -150,7 +150,8 @@ def test_a_table_is_read_from_a_file_and_its_keys_are_overridden(file, made, cal
     )
     table.write_text(table.read_text() + "speed = 0.5\n")
     said = call(file, table, status=1).stdout
-    assert said.startswith(f"simplugin: {table}:") and "hosts.speed_for" in said
+    assert said.startswith(f"simplugin: {table}:")
+    assert "hosts.speed_for" in said
 
 
 def test_links_of_clusters_need_these_written_out(tmp_path, call):

@@ -11,7 +11,7 @@ _OF_MODULES = {
         *("small_world", "star", "torus", "two_topologies"),
     ),
 }
-# As module:function; loaded when one is asked for.
+# As module:function; each is loaded on first use.
 GENERATORS = {
     name: f"{__name__}.{module}:{name}"
     for name, module in sorted(

@@ -1,4 +1,4 @@
-"""Computing peers, as scenarios ask for them."""
+"""Generators of sites of computing peers."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def peer_grid(
     sites : int or tuple of SiteTable
         How many sites with twelve peers each as `peer_site` has them, the first one that of the
         seed; or the parameters of `peer_site` for each. The first one's hosts are called
-        ``scheduler-1``, ``peer-1-1`` and so on, if its parameters say nothing else.
+        ``scheduler-1``, ``peer-1-1`` and so on by default.
     seed : int, optional
         Of the first site; each other has the next one.
     bandwidth : float

@@ -72,7 +72,7 @@ class Generator:
         return asked is not None and asked.kind is inspect.Parameter.KEYWORD_ONLY
 
     def read(self, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], list[InputProblem]]:
-        """Return parameters with the types of its signature, and what is wrong with them."""
+        """Return parameters with the types of its signature, and problems of invalid ones."""
         values, problems = self.signature.read(parameters, ())
         known = self.signature.types
         for name in parameters:
@@ -104,7 +104,7 @@ class Generator:
         ------
         PlatformError
             A parameter is unknown, missing or invalid, which `path` of the error names; the
-            generator refuses its parameters, or what it returns is no platform.
+            generator refuses its parameters, or does not return a platform.
         """
         from simplugin.platforms import Platform
         from simplugin.platforms.graphs import Graph
@@ -136,7 +136,7 @@ def generator_called(name: str, found: Callable[[str], Callable[..., Any]] = res
     name : str
         A key of `GENERATORS`, or ``module:function``.
     found : callable
-        Returns what ``module:function`` names; without, any function counts, as for programs.
+        Resolves ``module:function``; by default any function is allowed, as for programs.
 
     Raises
     ------

@@ -127,7 +127,7 @@ def federation(
     directory : path
         Where the path starts; for a scenario, that of its file.
     **tables
-        Instead of a file, what it would hold: ``name``, ``backbone`` and ``sites``.
+        The contents of such a file instead: ``name``, ``backbone`` and ``sites``.
     """
     if (description is None) is not bool(tables):
         raise ValueError("give either a description or its tables, such as sites")

@@ -1,4 +1,4 @@
-"""Topologies as scenarios and the command have them.
+"""Generators of topologies for scenarios and the command.
 
 A generator has the parameters of its topology; capacities of hosts and links one by one; and for
 random graphs `seed` and `routing`, which is ``"Full"`` for routes between neighbours only, or
@@ -170,7 +170,7 @@ random_tree = _generator(
 
 
 def five_hosts(latency: Latency = 1e-3, routing: Routing = "Full") -> Platform:
-    """Return five equal hosts in a tree, as Bertin, Legrand and Touati have them.
+    """Return five equal hosts in a tree, the example of Bertin, Legrand and Touati.
 
     Speeds and bandwidths are those of their section 5.1. Which hosts are neighbours is an
     assumption (see `simplugin.platforms.topologies.shapes.FIVE_HOSTS_TREE`), as is the latency.

@@ -27,14 +27,14 @@ Called = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 def _list_or_table(value: Any) -> Any:
-    """Refuse what is neither arguments by position nor by keyword."""
+    """Raise unless a value is a list of arguments or a table of keyword arguments."""
     if not isinstance(value, list | Mapping):
         raise ValueError("give a list, or a table by keyword")
     return value
 
 
 class ActorTable(Section):
-    """``[[workload.actors]]``: a function, and the hosts on each of which an actor runs it.
+    """``[[workload.actors]]``: a function that actors run on one or more hosts.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class ActorsWorkload(Section):
     functions : dict of str to str
         For each function name of the deployment, ``module:function``.
     actors : list of ActorTable
-        Actors besides.
+        Further actors.
     """
 
     deployment: ExistingFile | None = None
@@ -118,7 +118,7 @@ def check(scenario: Scenario) -> list[Called]:
 def _called(
     function: Callable[..., Any], table: ActorTable, path: Path
 ) -> tuple[Called, list[InputProblem]]:
-    """Return a function and its arguments by position, and what is wrong with them."""
+    """Return a function with its arguments by position, and the problems of these."""
     signature = Signature.of(function, by_position=1)
     names, takes = list(signature.types), f"{table.function!r} takes"
     if isinstance(table.args, Mapping):

@@ -1,4 +1,4 @@
-"""Applications and changes of the platform, as the kinds "bags" and "fair_sharing" have them."""
+"""Applications and changes of the platform, for the kinds "bags" and "fair_sharing"."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ChangeTable(Section):
     Attributes
     ----------
     date : float
-        From when on [s].
+        Date of the change [s].
     resource : str
         Name of the host or link.
     capacity : float or str

@@ -169,7 +169,7 @@ class BundlesWorkload(Section):
     scheduler : str
         The host of the local scheduler.
     peers : list of str, optional
-        Hosts of the computing peers; by default all others that compute and have a route.
+        Hosts of the computing peers; by default all other computing hosts that it has a route to.
     sites : list of SiteTable
         Instead of `scheduler` and `peers`: several sites below a global scheduler.
     global_scheduler : str, optional

@@ -64,7 +64,7 @@ _KNOWN_NETWORKS = ("multi_cluster", "grid5000_subset")
 # The keys that go with one source of graphs only.
 _KEYS = {"file": ("alpha", "speed", "lenient"), "generator": ("parameters", "seed")}
 _GRAPHS = ("workload", "graphs")
-# Tasks whose bounds come from linear programs unless the scenario says otherwise.
+# Maximum number of tasks for which bounds are computed by linear programs by default.
 _MOST_IN_PROGRAM = 300
 _REVISIONS = ("none", "arrival", "event", "rebalanced")
 
@@ -85,7 +85,7 @@ class GraphTable(Section):
     file : path, optional
         A DOT, DAX or WfFormat file.
     alpha : float, optional
-        Sequential part of tasks, if the file does not give it; without, 0 for tasks that the file
+        Sequential part of tasks if the file does not give it; by default 0 for tasks that the file
         has on several cores, and 1 for all others, which are no faster on several processors.
     speed : float
         Speed of the processors on which times in the file were measured [flop/s].
@@ -337,7 +337,7 @@ def check(scenario: Scenario) -> Scheduler:
     Raises
     ------
     ScenarioError
-        A parameter is unknown, invalid, or has no effect beside the others.
+        A parameter is unknown or invalid, or has no effect.
     """
     chosen = read_scheduler(scenario, SHIPPED)
     function, settings = chosen.policy, chosen.settings
@@ -353,7 +353,7 @@ def check(scenario: Scenario) -> Scheduler:
 
 
 def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
-    """Yield the parameters that have no effect or contradict each other: key, message, remedy."""
+    """Yield parameters without effect or in contradiction: key, message, remedy."""
     settings, given = scheduler.settings, scheduler.scenario.scheduler.parameters
     name = scheduler.scenario.scheduler.name
     own_revision = ":" in settings.revision
@@ -364,9 +364,9 @@ def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
         useful = {*given} - {"procedure"}
     for key in given if scheduler.decides != "shares" else ():
         if key not in useful:
-            yield key, f"scheduler.parameters.{key} says nothing to {name!r}", "remove it"
+            yield key, f"scheduler.parameters.{key} has no effect with {name!r}", "remove it"
     if "decides" in given and ":" not in name:
-        yield "decides", f"scheduler.parameters.decides says nothing to {name!r}", "remove it"
+        yield "decides", f"scheduler.parameters.decides has no effect with {name!r}", "remove it"
     if settings.procedure == "hcpa" and name != "taskgraphs.s":
         message = "procedure 'hcpa' knows no shares of the site"
         remedy = "give the scheduler's name as 'taskgraphs.s', or another procedure"
@@ -374,7 +374,7 @@ def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
     planned = scheduler.decides == "schedule" or settings.ordering == "global"
     if given.get("mode") == "online" and planned:
         remedy = "remove it, or choose another scheduler or ordering"
-        yield "mode", "mode is 'online', but all is planned", remedy
+        yield "mode", "mode is 'online', but the schedule is planned", remedy
     if given.get("mode") == "planned" and scheduler.decides == "mapping":
         yield "mode", "mode is 'planned', but a mapper decides online", "remove it"
     if settings.revision == "none":
@@ -395,7 +395,7 @@ def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
             message = f"scheduler.parameters.revision is {settings.revision!r}, but {reason}"
             yield "revision", message, "remove one of the two"
     for key in scheduler.parameters if rebalanced else ():
-        message = f"scheduler.parameters.{key} says nothing to shares that are rebalanced"
+        message = f"scheduler.parameters.{key} has no effect with shares that are rebalanced"
         yield key, message, "remove it"
 
 
@@ -437,7 +437,7 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
         alone_there = scheduler.executed(GraphSet((graph,)), site, alone, platform, simulation)
         own.append(alone_there.makespan)
     if settings.procedure == "hcpa" or settings.revision != "none":
-        shares = None  # shares that are revised have no one value
+        shares = None  # revised shares vary over time
     moved = (
         scenario.platform.generator in _KNOWN_NETWORKS
         and done.schedule.local == "sent"
@@ -469,8 +469,8 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
 def graph_set(scenario: Scenario) -> GraphSet:
     """Return the graphs of a scenario.
 
-    Graphs have the name of their table, by default that of their file or generator; graphs of the
-    same name are numbered. Seeds follow from that of the simulation and the place of the table.
+    The name of a graph is that of its table, by default that of its file or generator; graphs of
+    the same name are numbered. Seeds follow from that of the simulation and the place of the table.
 
     Raises
     ------
