@@ -192,12 +192,13 @@ def test_what_a_program_may_say(campaign, tmp_path):
     assert (made.settings.wall_limit, made.settings.retries) == (math.inf, 2)
     summary = run_campaign(made, jobs=1, stop=lambda: True, retries=0, keep_going=True)
     assert (summary.interrupted, summary.done + summary.failed) == (True, 0)
-    with pytest.raises(ScenarioError, match="add a table"):
+    with pytest.raises(ScenarioError):
         run_campaign(made, slurm=True)
     user_s = tmp_path / "speeds.sqlite.log"
     user_s.write_text("day,value\n1,2\n")
-    with pytest.raises(StoreError, match=r"speeds\.sqlite\.log: this is no log of runs"):
+    with pytest.raises(StoreError) as caught:
         run_campaign(campaign, jobs=1)
+    assert caught.value.file == user_s
     assert user_s.read_text() == "day,value\n1,2\n"
 
 

@@ -77,8 +77,9 @@ def test_what_was_drawn_wrong_is_told_with_file_and_line(tmp_path, call):
     answer = call(tmp_path / "many.toml", status=1)
     assert answer.stderr.startswith(f"simplugin: {tmp_path / 'many.toml'}:37: the clusters have ")
     assert "more than the 2,000,000 that are made; ask for fewer hosts, or a" in answer.stderr
-    with pytest.raises(ValueError, match=r"many.toml:37: the clusters have .*; ask for fewer"):
+    with pytest.raises(PlatformError) as caught:
         federation(description=str(tmp_path / "many.toml"))
+    assert caught.value.line == 37
 
 
 def test_a_scenario_takes_a_description_beside_it_or_its_tables():
@@ -99,8 +100,9 @@ WRONG = [
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG)
 def test_the_generator_refuses(arguments, message):
-    with pytest.raises(PlatformError, match=message):
+    with pytest.raises(PlatformError) as caught:
         generator_called("federation").platform(arguments)
+    assert message in str(caught.value)
 
 
 @pytest.fixture

@@ -64,11 +64,11 @@ def test_lists():
 
 
 REFUSED = [
-    (units.parse_bandwidth, "10GBps ", "'10GBps'|'GBps'"),
-    (units.parse_bandwidth, "10 GBps", "unknown unit ' GBps' .did you mean 'GBps'"),
+    (units.parse_bandwidth, "10GBps ", "GBps'"),
+    (units.parse_bandwidth, "10 GBps", "did you mean 'GBps'"),
     (units.parse_bandwidth, "1KBps", "did you mean 'kBps'"),
     (units.parse_speed, "1GF", "did you mean 'Gf'"),
-    (units.parse_time, "1min", "unknown unit 'min' .did you mean 'm'"),
+    (units.parse_time, "1min", "did you mean 'm'"),
     (units.parse_time, "3months", "unknown unit 'months'; write"),
     (units.parse_time, "", "not a number"),
     (units.parse_time, "nan", "not a number"),
@@ -82,9 +82,10 @@ REFUSED = [
 
 @pytest.mark.parametrize(("parse", "text", "says"), REFUSED)
 def test_refused(parse, text, says):
-    with pytest.raises(UnitError, match=says) as error:
+    with pytest.raises(UnitError) as error:
         parse(text)
     assert repr(text) in str(error.value)
+    assert says in str(error.value)
 
 
 WRITTEN = [

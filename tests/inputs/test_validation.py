@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -125,8 +124,9 @@ def test_a_member_of_a_union_is_told_from_the_others():
 
 
 def test_a_row_has_all_its_values():
-    with pytest.raises(PlatformError, match=r"is \['a'\]; give a list of name, time"):
+    with pytest.raises(PlatformError) as caught:
         read(["a"], row(Leaf, name=str, time=Time))
+    assert "name, time" in str(caught.value.remedy)
 
 
 Read = Callable[[Path, type[FileError]], Any]
@@ -167,9 +167,9 @@ def test_what_is_no_json(tmp_path, text, line):
 def test_what_is_no_toml(tmp_path):
     path = tmp_path / "file.toml"
     path.write_bytes(b"a = 1\r\nb : 1\r\n")
-    with pytest.raises(PlatformError, match=r"file.toml:2: .*; write tables in") as caught:
+    with pytest.raises(PlatformError) as caught:
         read_toml(path, PlatformError)
-    assert caught.value.line == 2
+    assert (caught.value.file, caught.value.line) == (path, 2)
 
 
 @pytest.mark.parametrize("minus", "\u2212\u2013\u2010\uff0d")
@@ -184,10 +184,13 @@ def test_a_minus_that_no_parser_takes_is_named(tmp_path, minus):
         assert caught.value.line == 2
         assert str(caught.value).endswith(remedy)
     for text in (f"{minus}5", f"1e{minus}5", f"{minus}.5GB"):
-        with pytest.raises(UnitError, match=re.escape(remedy)):
-            parse_size(text)
-        with pytest.raises(WorkloadFileError, match=re.escape(remedy)):
-            quantity(text, "size", LineLocation("file", 1))
+        for kind, read_text_as in (
+            (UnitError, parse_size),
+            (WorkloadFileError, lambda text: quantity(text, "size", LineLocation("file", 1))),
+        ):
+            with pytest.raises(kind) as refused:
+                read_text_as(text)
+            assert remedy in str(refused.value)
     assert minus_remedy(f"task 'a{minus}5' and 'b {minus} c' wait for 'x{minus}y'") is None
 
 
@@ -206,10 +209,10 @@ def test_long_and_unprintable_paths_are_quoted():
 
 
 def test_what_cannot_be_written(tmp_path):
-    with pytest.raises(PlatformError, match="may write"):
-        write("text", tmp_path / "none" / "file", PlatformError)
-    with pytest.raises(PlatformError, match="half a character"):
-        write("\ud800", tmp_path / "file", PlatformError)
+    for text, path in (("text", tmp_path / "none" / "file"), ("\ud800", tmp_path / "file")):
+        with pytest.raises(PlatformError) as caught:
+            write(text, path, PlatformError)
+        assert caught.value.file == path
     assert not list(tmp_path.iterdir())
 
 

@@ -12,8 +12,9 @@ SIZES = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
 def test_a_wrong_log_is_refused_with_its_line(three):
     log = three.parent / "log.swf"
     log.write_text(log.read_text().replace("120 0 30", "120 0 half"))
-    with pytest.raises(WorkloadFileError, match=r"log\.swf:3"):
+    with pytest.raises(WorkloadFileError) as caught:
         run(change(three, SIZES, 'file = "log.swf"'))
+    assert (caught.value.file, caught.value.line) == (log, 3)
 
 
 def test_a_log_of_unknown_users_has_no_bundle(three):
@@ -208,8 +209,9 @@ def test_wrong_schedulers_graphs_and_options_are_refused(two, old, new, key, wor
 
 def test_a_wrong_file_is_refused_with_its_line(two):
     (two.parent / "one.dot").write_text("digraph one {\n only [size=-1]\n}\n")
-    with pytest.raises(WorkloadFileError, match=r"one\.dot:2"):
+    with pytest.raises(WorkloadFileError) as caught:
         run(two)
+    assert (caught.value.file, caught.value.line) == (two.parent / "one.dot", 2)
 
 
 def test_a_graph_without_work_is_named(two):

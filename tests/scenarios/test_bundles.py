@@ -257,8 +257,10 @@ def test_processors_of_a_log(three, had, asked, mean):
     jobs = [job.format(1, 5, 1), job.format(2, 6, -1), job.format(3, 7, 0), job.format(4, -8, 1)]
     (three.parent / "log.swf").write_text("\n".join(jobs))
     change(three, SIZES, 'file = "log.swf"\nleast = 2\nspeed = "1Gf"\nbyte = "100MB"')
-    with pytest.raises(WorkloadFileError, match=r"log.swf:4: field 2, submit, is '-8'; .*lenient"):
+    with pytest.raises(WorkloadFileError) as caught:
         run(three)
+    assert caught.value.line == 4
+    assert "lenient" in str(caught.value)
     outcome = run(change(three, "least = 2", "least = 2\nlenient = true"))
     assert outcome.result.hosts.flops.sum() == pytest.approx(2 * 10e9 * mean, rel=1e-4)
     stated = {line[1:4] for line in outcome.listings[-1].lines}

@@ -174,8 +174,9 @@ NO_GENERATORS = [
 
 @pytest.mark.parametrize(("name", "message"), NO_GENERATORS)
 def test_generators_that_cannot_be_called(name, message):
-    with pytest.raises(PlatformError, match=message):
+    with pytest.raises(PlatformError) as caught:
         generator_called(name).platform({})
+    assert message in str(caught.value)
 
 
 WRONG_VALUES = [

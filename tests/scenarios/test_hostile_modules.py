@@ -151,6 +151,6 @@ TAKEN = ["numpy", "random", "cloudpickle"]
 def test_names_of_others_are_refused(place, name):
     file = change(place / "own.toml", "mine:work", f"{name}:work")
     for act in (load_campaign, lambda path: run_scenario(load_scenario(path))):
-        with pytest.raises(ScenarioError, match="has the name of an installed one") as caught:
+        with pytest.raises(ScenarioError) as caught:
             act(file)
         assert f"rename {name}.py" in caught.value.remedy

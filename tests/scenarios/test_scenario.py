@@ -98,8 +98,7 @@ def test_charts_need_the_trace(file):
 
 
 def test_a_table_that_is_missing_is_missing_from_the_first_line_on(file):
-    with pytest.raises(ScenarioError, match=r"scenario.toml:1: key 'platform' is missing"):
-        run(change(file, "[platform]", "[platfrom]"))
+    assert refused(change(file, "[platform]", "[platfrom]"), key="platform").line == 1
 
 
 def test_lines_are_counted_as_windows_counts_them_too(file):
@@ -109,11 +108,12 @@ def test_lines_are_counted_as_windows_counts_them_too(file):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(ScenarioError, match=r"x\.toml: No such file or directory"):
-        load_scenario(tmp_path / "x.toml")
-    (tmp_path / "x.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(ScenarioError, match=r"x\.toml:1: .* save the file in UTF-8"):
-        load_scenario(tmp_path / "x.toml")
+    path = tmp_path / "x.toml"
+    for line in (None, 1):
+        with pytest.raises(ScenarioError) as caught:
+            load_scenario(path)
+        assert (caught.value.file, caught.value.line) == (path, line)
+        path.write_bytes(b"\xff\xfe")
 
 
 def test_all_mistakes_are_told_at_once(file):
@@ -140,13 +140,14 @@ def test_functions_that_cannot_be_had(lab, file, reference, told):
 
 
 def test_function_missing_for_the_deployment(file):
-    with pytest.raises(DeploymentError, match="'work'"):
+    with pytest.raises(DeploymentError) as caught:
         run(change(file, ', work = "my_actors:work"', ""))
+    assert "'work'" in str(caught.value)
 
 
 def test_actor_errors_come_through(lab, file):
     change(lab / "my_actors.py", "return me.now", "raise ValueError('no')")
-    with pytest.raises(ActorError, match="ValueError: no") as caught:
+    with pytest.raises(ActorError) as caught:
         run(file)
     assert caught.value.clock == pytest.approx(END)
 
@@ -212,8 +213,9 @@ def test_scenarios_made_by_a_program(lab):
     document = {"platform": {"file": "platform.xml"}, "workload": workload}
     outcome = run_scenario(scenario_from(document, lab / "made.toml"))
     assert outcome.result.clock > END  # the default model is slower
-    with pytest.raises(ScenarioError, match="unknown key 'extra'"):
+    with pytest.raises(ScenarioError) as caught:
         scenario_from(document | {"extra": 1}, lab / "made.toml")
+    assert caught.value.key == "extra"
 
 
 ASKING = """

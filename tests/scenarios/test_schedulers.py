@@ -109,8 +109,9 @@ def test_types_that_only_type_checkers_import_and_further_keywords_take_anything
 
 
 def test_a_reserved_parameter_is_refused_with_its_own_remedy():
-    with pytest.raises(Problems, match="give the seed elsewhere"):
+    with pytest.raises(Problems) as caught:
         parameters_read(policy, 2, reserved={"order": "give the seed elsewhere"}, order="sjf")
+    assert "give the seed elsewhere" in str(caught.value)
 
 
 def test_a_policy_is_shipped_or_a_reference():

@@ -115,7 +115,7 @@ def test_a_billion_variations_need_no_memory_and_are_had_at_once():
     assert most < 200_000
     assert found.total == 10**9 * (10**9 + 1) * 10**9
     assert last == {"a": 10**9, "b": 1.0, "c": 2.0}
-    with pytest.raises(IndexError, match="not"):
+    with pytest.raises(IndexError, match=r"\d"):
         found.point(found.total)
 
 
