@@ -73,7 +73,7 @@ def test_relocated(lab, tmp_path):
     untraced = replace(
         scenario,
         output=scenario.output.model_copy(update={"trace": None}),
-        simulation=scenario.simulation.model_copy(update={"trace": False}),
+        simulation=replace(scenario.simulation, trace=False),
     )
     bare = untraced.relocated(tmp_path).output
     assert (bare.result, bare.gantt) == ("result.json", None)
