@@ -41,7 +41,7 @@ from simplugin.scenarios.loading import (
     refuse_large_numbers,
 )
 from simplugin.scenarios.scenario import Scenario, scenario_error
-from simplugin.scenarios.substitutions import plain
+from simplugin.scenarios.substitutions import file_value
 from simplugin.scenarios.sweeps import KeyAssignment, SweepError, Variations, flatten, variations_of
 
 TARGET = "simplugin.campaigns.scenario_runs:run"
@@ -280,9 +280,9 @@ class Campaign:
                 message = f"[{key}] is in the file, and given besides"
                 raise ScenarioError(message, file=file, remedy="give it in one place")
             if given:
-                document[key] = plain(given)
+                document[key] = file_value(given)
         if settings:
-            document["campaign"] = {**document.get("campaign", {}), **plain(settings)}
+            document["campaign"] = {**document.get("campaign", {}), **file_value(settings)}
         made = _campaign(document, file, text, by_program=True, imports=True, trust=trust)
         return replace(made, store_chosen=isinstance(scenario, Mapping) or "store" in settings)
 
@@ -314,7 +314,7 @@ class Campaign:
         """
         own = OwnFunction.of(function)
         tables = {"sweep": sweep or {}, "variations": list(variations), "campaign": settings}
-        document = {"title": own.name, **plain(tables)}
+        document = {"title": own.name, **file_value(tables)}
         made = _campaign(document, Path(directory, _MADE), "", own, by_program=True)
         return replace(made, store_chosen=True)
 

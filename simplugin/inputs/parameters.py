@@ -154,9 +154,9 @@ def _validated(kind: Any, value: Any) -> Any:
     if kind is Any:
         return value
     adapter = TypeAdapter[Any](kind, config=_config(kind))
-    return adapter.validate_json(json.dumps(value, default=_plain), strict=True)
+    return adapter.validate_json(json.dumps(value, default=_json_value), strict=True)
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Convert arrays and numbers of numpy and paths to plain data."""
     return value.tolist() if hasattr(value, "tolist") else str(value)

@@ -8,13 +8,14 @@ import os
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
+from simplugin.core.errors import WorkloadError
 from simplugin.core.name_suggestions import did_you_mean
 
 GROUP = "simplugin.functions"
@@ -36,6 +37,8 @@ _SHIPPED = (
     "simplugin.scenarios.generators.topologies",
     "simplugin.taskgraphs.policies",
 )
+
+Policy = TypeVar("Policy")
 
 
 class UnresolvedError(ValueError):
@@ -147,14 +150,12 @@ class References:
 
 
 def resolve(reference: str) -> Callable[..., Any]:
-    """Return the function that ``module:function`` names, whichever it is: for programs.
+    """Return the function that ``module:function`` names, without the rules for files.
 
     Parameters
     ----------
     reference : str
         The names.
-    place : str
-        Directory in which modules are searched, in addition to installed ones.
 
     Raises
     ------
@@ -162,6 +163,34 @@ def resolve(reference: str) -> Callable[..., Any]:
         There is no such module or function, or the module cannot be imported.
     """
     return _function(reference, _steps(reference)[-1])
+
+
+def named_policy(name: str, shipped: Mapping[str, Policy]) -> Policy:
+    """Return a policy by its name in a program.
+
+    Parameters
+    ----------
+    name : str
+        Name of a shipped policy, or ``module:function`` of a user's policy.
+    shipped : mapping of str to callable
+        The policies of the capability.
+
+    Raises
+    ------
+    WorkloadError
+        The policy does not exist.
+    """
+    if name in shipped:
+        return shipped[name]
+    if ":" not in name:
+        names = ", ".join(map(repr, shipped))
+        remedy = f"give 'module:function', or one of {names}"
+        raise WorkloadError(f"no policy is called {name!r}; {remedy}")
+    try:
+        return cast("Policy", resolve(name))
+    except UnresolvedError as error:
+        message = f"policy {name!r} cannot be loaded: {error}; {error.remedy}"
+        raise WorkloadError(message) from error
 
 
 def find_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:

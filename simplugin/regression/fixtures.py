@@ -107,7 +107,7 @@ class Simulations:
         """Run a scenario file with other values at some keys."""
         from simplugin.inputs.messages import InvalidValueError
         from simplugin.scenarios.loading import load_scenario, run_scenario, scenario_from
-        from simplugin.scenarios.substitutions import path_of, plain, substituted
+        from simplugin.scenarios.substitutions import file_value, path_of, substituted
 
         if not isinstance(name, str | os.PathLike):
             raise SimpluginError(
@@ -119,7 +119,7 @@ class Simulations:
         document: Any = scenario.document
         for key, value in changes.items():
             try:
-                document = substituted(document, path_of(document, [key]), plain(value))
+                document = substituted(document, path_of(document, [key]), file_value(value))
             except InvalidValueError as error:
                 raise ScenarioError(error.message, file=name, remedy=error.remedy) from None
         # Lines of the file do not apply to the changed document.

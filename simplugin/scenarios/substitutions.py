@@ -125,15 +125,15 @@ def _names(place: Iterable[Any]) -> list[Any]:
     return [each.get("name") if isinstance(each, Mapping) else None for each in place]
 
 
-def plain(value: Any) -> Any:
+def file_value(value: Any) -> Any:
     """Convert values of a program to those of a file: texts, numbers, lists and tables."""
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): file_value(each) for key, each in value.items()}
     if isinstance(value, range) and value:
         return {"from": value[0], "to": value[-1], "step": value.step}
     if isinstance(value, list | tuple | range):
-        return [plain(each) for each in value]
+        return [file_value(each) for each in value]
     if isinstance(value, PathLike):
         return fspath(value)
     # Arrays and numbers of numpy's.
-    return plain(value.tolist()) if hasattr(value, "tolist") else value
+    return file_value(value.tolist()) if hasattr(value, "tolist") else value

@@ -113,7 +113,7 @@ class _Sources:
             remedy = "return a mapping of names to numbers or texts"
             raise self.error(f"it returned {shown(given)}", "function", remedy=remedy)
         for name, value in given.items():
-            yield Metric(str(name), self._plain(value, f"{name!r}", "function"))
+            yield Metric(str(name), self._number_or_text(value, f"{name!r}", "function"))
 
     def of_table(self, name: str, table: MetricTable) -> Iterator[Metric]:
         """Yield the metric of a table, or those of each host."""
@@ -124,7 +124,7 @@ class _Sources:
         unit = table.unit or HOST_MEASURES.get(table.measure or "", "")
         if table.combine == "each":
             for host, value in found:
-                plain = self._plain(value, f"that of {host!r}", name)
+                plain = self._number_or_text(value, f"that of {host!r}", name)
                 yield Metric(f"{name}.{host}", plain, unit, table.sense)
             return
         values = [value for _, value in found]
@@ -133,7 +133,7 @@ class _Sources:
             message = f"there are {len(values)} values"
             raise self.error(message, name, remedy=f"add combine, one of {ways}")
         if table.combine is None:
-            combined = self._plain(values[0], "the value", name) if values else None
+            combined = self._number_or_text(values[0], "the value", name) if values else None
         else:
             combined = self._combined(name, table.combine, values)
         yield Metric(name, combined, unit, table.sense)
@@ -143,7 +143,7 @@ class _Sources:
         every = chain.from_iterable(
             each if isinstance(each, list | tuple | np.ndarray) else [each] for each in values
         )
-        plain = [self._plain(each, "a value", name) for each in every]
+        plain = [self._number_or_text(each, "a value", name) for each in every]
         numbers = [each for each in plain if each is not None]
         if how != "count" and any(isinstance(each, str) for each in numbers):
             raise self.error(f"texts have no {how}", name, remedy="return numbers, or count them")
@@ -198,7 +198,7 @@ class _Sources:
         except DeploymentError as error:
             raise self.error(error.message, name, "hosts", remedy=error.remedy) from None
 
-    def _plain(self, value: Any, what: str, name: str) -> float | int | str | None:
+    def _number_or_text(self, value: Any, what: str, name: str) -> float | int | str | None:
         """Return a number or a text as one of Python's own."""
         plain = value.item() if isinstance(value, np.generic) else value
         if isinstance(plain, bool):

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.core import policy_names
 from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
 from simplugin.inputs.locations import shown
+from simplugin.inputs.references import named_policy
 from simplugin.market.policies.auctions import (
     DOUBLE_AUCTION,
     double_auction,
@@ -232,7 +232,7 @@ def policy_called(name: str) -> MarketPolicy:
     WorkloadError
         There is none of this name.
     """
-    return policy_names.policy_called(name, POLICIES)
+    return named_policy(name, POLICIES)
 
 
 NEGOTIATIONS: dict[str, BundleNegotiation] = {

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from simplugin.core import policy_names
 from simplugin.core.errors import WorkloadError
+from simplugin.inputs.references import named_policy
 from simplugin.taskgraphs.policies.balanced import balanced
 from simplugin.taskgraphs.policies.lists import merged, mheft
 from simplugin.taskgraphs.policies.shares import (
@@ -64,7 +64,7 @@ def policy_called(name: str, **parameters: Any) -> SharingPolicy:
     WorkloadError
         The policy is unknown, or does not have a parameter.
     """
-    policy = policy_names.policy_called(name, POLICIES)
+    policy = named_policy(name, POLICIES)
     # The first two are the graphs and the site.
     taken = list(inspect.signature(policy).parameters)[2:]
     for parameter in parameters:
