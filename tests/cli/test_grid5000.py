@@ -191,7 +191,7 @@ def test_empty_names_are_refused(option, value, tmp_path, call):
 def test_catalogues_of_catalogues_and_odd_dates_are_refused(tmp_path, facts, call):
     (tmp_path / "reference.json").write_text("{}")
     for words, message in (
-        ((facts,), "a catalogue already; use it as it is: simplugin platform grid5000"),
+        ((facts,), "use it directly: simplugin platform grid5000"),
         (("reference.json", "--date", "bla"), "'bla' is no date of a reference; give a year and"),
     ):
         done = call("catalogue", *words, "-o", "again.json", cwd=tmp_path, status=1)

@@ -134,16 +134,13 @@ MARKET, ROUNDS, PARAMETERS = "pricing.market", "rounds = 40", "scheduler.paramet
 # Texts that are replaced by others, the key that is named, and words of the message.
 WRONG = [
     ('flop = "1kf"', 'flop = "1kB"', "workload.applications.0.flop", "unknown unit 'kB'"),
-    ('flop = "1kf"', "flop = -1.0", "workload.applications.0.flop", "flop is -1.0; give"),
     ('name = "y"', 'name = "x"', "workload.applications", "two applications are called 'x'"),
     ('master = "c"', 'master = "d"', "workload.applications.1", "its master 'd' is no host"),
     ("weight = 3.0", "hosts = []", "workload.applications", "application 'y' reaches no host"),
     ("weight = 3.0", 'start = "1m"', "workload.applications.1", "'y' is not there all the time"),
-    ('"fair_sharing"', '"fair_sharing"\nalpha = -1.0', "workload.alpha", "equal to 0"),
     ('"fair_sharing"', '"fair_sharing"\nalpha = inf', "workload.alpha", "max-min"),
     (ROUNDS, "rounds = 0", f"{PARAMETERS}.rounds", "rounds is 0"),
     (ROUNDS, "roundz = 40", f"{PARAMETERS}.roundz", "did you mean 'rounds'"),
-    (ROUNDS, "rounds = true", f"{PARAMETERS}.rounds", "rounds is True"),
 ]
 
 
@@ -270,17 +267,12 @@ WRONG_CHANGES = [
     (PERIODS, "until = 16", f"{PARAMETERS}.until", LATER),
     (PERIODS, "period = 0.02", f"{PARAMETERS}.until", "until' is missing; add it"),
     (PERIODS, f"{PERIODS}, rounds = 3", f"{PARAMETERS}.rounds", "beside a period"),
-    (PERIODS, 'period = "20mb", until = 16', f"{PARAMETERS}.period", "unknown unit 'mb'"),
-    (PERIODS, "period = 0, until = 16", f"{PARAMETERS}.period", "period is 0"),
     (PERIODS, "period = 16, until = 16", f"{PARAMETERS}.until", "not after the first period"),
-    (PERIODS, "period = 0.02, until = inf", f"{PARAMETERS}.until", "until is inf"),
     (PERIODS, f"{PERIODS}, patience = 0", f"{PARAMETERS}.patience", "patience is 0"),
     (PERIODS, f"{PERIODS}, steps = 3", f"{PARAMETERS}.steps", "takes feasible, patience, period"),
     (PERIODS, "period = 0.02, until = 12", "workload.changes.1.date", "at or after the end"),
     (PERIODS, "period = 1, until = 4", "workload.applications.1.start", "when the run is over"),
-    ("date = 8", "date = -8", "workload.changes.0.date", "greater than or equal to 0"),
     ('"2Mf"', '"2MBps"', "workload.changes.0.capacity", "unknown unit 'MBps'"),
-    ('"2Mf"', "-1", "workload.changes.0.capacity", "number greater than or equal to 0"),
     ('"2Mf"', "inf", "workload.changes.0.capacity", "finite number"),
     ('"b"\ncapacity = 0', '"d"\ncapacity = 0', "workload.changes.1.resource", "'d', which"),
     (MARKET, "pricing.market_accelerated", "scheduler.name", "pricing.market or"),

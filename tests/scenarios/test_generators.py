@@ -181,34 +181,22 @@ def test_generators_that_cannot_be_called(name, message):
 
 WRONG_VALUES = [
     ("ring", {"n_host": 3}, "no parameter 'n_host'; did you mean 'n_hosts'? It takes n_hosts"),
-    ("ring", {"zzz": 3}, "no parameter 'zzz'; it takes n_hosts speed=1Gf bandwidth=125MBps"),
     ("two_topologies", {"a": 1}, "no parameter 'a'; it takes (nothing)"),
     ("ring", {"n_hosts": True}, "n_hosts is True; give a whole number"),
     ("random_geometric", {"radius": "1km"}, "radius is '1km'"),
     ("grid5000_subset", {"site": "lyon"}, "site is 'lyon'; give 'lille'"),
-    ("random_tree", {"root_computes": "no"}, "root_computes is 'no'; give true or false"),
     ("random_tree", {"bandwidth_law": ["uniform"]}, "bandwidth_law is ['uniform']; give"),
     ("random_tree", {"speeds": ["1", "2"]}, "speeds.0 is '1', which has no unit"),
-    ("random_tree", {"speeds": "1Gf"}, "speeds is '1Gf'; give a list"),
     ("random_tree", {"latency": ["6ms"]}, "key 'latency.1' is missing"),
     ("random_tree", {"latency": [0, 1]}, "(0.0, 1.0); give the smallest"),
-    ("random_tree", {"latency": [2, 1]}, "(2.0, 1.0); give the smallest"),
     ("random_graph", {"decades": -3}, "decades is -3.0; give a number from 0 to 100"),
-    ("random_graph", {"decades": 1e4}, "decades is 10000.0; give a number from 0 to 100"),
-    ("random_graph", {"forwarding": "x"}, "forwarding is 'x'; give a number"),
     (
         "multi_cluster",
         {"clusters": [CLUSTER | {"processors": 2.5}]},
         "clusters.0.processors is 2.5",
     ),
-    ("multi_cluster", {"clusters": [CLUSTER | {"speed": "3"}]}, "clusters.0.speed is '3', wh"),
-    ("multi_cluster", {"clusters": [CLUSTER | {"name": 5}]}, "clusters.0.name is 5; give a text"),
     ("multi_cluster", {"clusters": [{"name": "c"}]}, "key 'clusters.0.processors' is missing"),
-    ("multi_cluster", {"clusters": 3}, "clusters is 3; give a list"),
     ("peer_site", {"sped": 1}, "no parameter 'sped'; did you mean 'speed'"),
-    ("peer_site", {"speed": ["1"], "bandwidth": ["1MBps"]}, "'1', which has no unit"),
-    ("peer_site", {"uplink": "7"}, "uplink is '7', which has no unit; write e.g."),
-    ("peer_grid", {"seed": 1.5}, "seed is 1.5; give a whole number"),
     *(
         (name, {"seed": -1}, "seed is -1; give a number greater than or equal to 0")
         for name in DRAWN
