@@ -28,9 +28,9 @@ def read_settings(settings: Iterable[str]) -> dict[str, Any]:
         *above, last = key.split(".")
         if not equals or not all(step.isidentifier() for step in (*above, last)):
             raise PlatformError(f"{setting!r} sets no parameter", remedy="write KEY=VALUE")
-        table = values
+        table: Any = values
         for step in above:
-            table = table.setdefault(step, {})
+            table = table.setdefault(step, {}) if isinstance(table, dict) else None
         if not isinstance(table, dict) or last in table:
             raise PlatformError(f"parameter {key!r} is given twice", remedy="give it once")
         table[last] = _value(key, text)
