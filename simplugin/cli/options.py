@@ -23,9 +23,7 @@ def add_command(app: typer.Typer) -> Callable[[Callable[..., None]], Callable[..
     def add(function: Callable[..., None]) -> Callable[..., None]:
         """Add the function as a command."""
         hints = get_type_hints(function, include_extras=True)
-        groups: dict[str, type[Any]] = {
-            name: kind for name, kind in hints.items() if is_dataclass(kind)
-        }
+        groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
         parameters = []
         for each in inspect.signature(function).parameters.values():
             if each.name not in groups:

@@ -156,7 +156,7 @@ class ScenarioError(FileError):
         The `path` with dots.
     """
 
-    others: tuple[ScenarioError, ...] = ()
+    all_errors: tuple[ScenarioError, ...] = ()
 
     @property
     def key(self) -> str | None:
