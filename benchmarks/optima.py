@@ -20,9 +20,9 @@ import numpy as np
 from simplugin.core.errors import UncertifiedError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.optimum.solvers import ACCEPTED, PROMISED
+from simplugin.papers.bertin.seeded_instances import FAMILIES, Spread, random_applications
 from simplugin.platforms.topologies.random_graphs import random_graph
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.seeded_instances import FAMILIES, Spread, random_applications
 from simplugin.workloads import SharedDeployment
 
 ALPHAS = (0.0, 0.1, 0.5, 1.0, 2.0, 5.0, math.inf)

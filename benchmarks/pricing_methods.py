@@ -51,7 +51,8 @@ def methods():
 def costs(step: int) -> None:
     """Print rounds, seconds and bytes of actors, on instances of up to 700 agents."""
     from simplugin.optimum import fair_sharing
-    from simplugin.pricing import instances, negotiate
+    from simplugin.papers.bertin.seeded_instances import instances
+    from simplugin.pricing import negotiate
     from simplugin.workloads import AlphaFair
 
     found: dict[str, list[list[float]]] = {name: [] for name in methods()}
@@ -75,8 +76,11 @@ def costs(step: int) -> None:
 
 def baselines(step: int) -> None:
     """Print rounds of baselines, as pure iterations."""
+    from pricing_baselines import AutomaticGradient, PrimalDual
+
     from simplugin.optimum import fair_sharing
-    from simplugin.pricing import AutomaticGradient, Gradient, PrimalDual, instances
+    from simplugin.papers.bertin.seeded_instances import instances
+    from simplugin.pricing import Gradient
 
     every = {"Table 1": Gradient(), "automatic": AutomaticGradient(), "primal-dual": PrimalDual()}
     problems = [each for number, each in enumerate(instances()) if number % step == 0]
@@ -91,9 +95,9 @@ def baselines(step: int) -> None:
 
 def random_problem(shape: str, hosts: int, applications: int, masters: str, seed: int):
     """Return what shares a random graph of one decade."""
+    from simplugin.papers.bertin.seeded_instances import SPREADS, random_applications
     from simplugin.platforms.topologies.random_graphs import random_graph
     from simplugin.pricing import deploy
-    from simplugin.pricing.seeded_instances import SPREADS, random_applications
 
     generator, spread = np.random.default_rng([9, seed]), SPREADS["mild"]
     graph = random_graph(

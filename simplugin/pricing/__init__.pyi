@@ -18,9 +18,6 @@ from .methods import POLICIES as POLICIES
 from .methods import AcceleratedMarket as AcceleratedMarket
 from .methods import Gradient as Gradient
 from .methods import Market as Market
-from .policies.baselines import AutomaticGradient as AutomaticGradient
-from .policies.baselines import PrimalDual as PrimalDual
 from .policies.gradient import StepSizes as StepSizes
-from .seeded_instances import instances as instances
 from .task_dispatch import DispatchSettings as DispatchSettings
 from .task_dispatch import dispatch as dispatch

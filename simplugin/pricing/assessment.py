@@ -1,4 +1,4 @@
-"""Metrics, tables and curves of a negotiation beside the optimum."""
+"""Metrics, tables and curves of a negotiation, compared with the optimum."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LEAST = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class PricingAssessment:
-    """A negotiation beside the optimum.
+    """A negotiation and the optimum.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class PricingAssessment:
     def _prices(self, rounds: NDArray[np.int64]) -> CurvePlot:
         """Return the curves of prices times capacities.
 
-        So hosts and links, large and small, have one unit.
+        In this unit hosts and links of all sizes can be compared.
         """
         sharing, reached = self.sharing, self.trajectory
         names = [*sharing.hosts, *sharing.links]
@@ -270,7 +270,7 @@ class Stretch:
 
 @dataclass(frozen=True, eq=False)
 class Recovery:
-    """A run through changes, beside the optimum of each interval between them.
+    """A run through changes, and the optimum of each interval between them.
 
     Attributes
     ----------
@@ -363,7 +363,7 @@ class Recovery:
         return ResultTable("Changes", columns, tuple(lines), note)
 
     def _what(self, date: float) -> str:
-        """Return the changes at a date in a few words."""
+        """Return a short description of the changes at a date."""
         events = self.events.get(date, []) or ["start" if date == 0 else ""]
         shown = ", ".join(events[:_MOST_EVENTS])
         rest = len(events) - _MOST_EVENTS

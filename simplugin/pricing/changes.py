@@ -39,7 +39,7 @@ class ProblemInterval:
     start, end : float
         Dates [s].
     sharing : Sharing
-        The applications that are there and the agents that their masters can reach.
+        The present applications, and the agents that their masters can reach.
     applications, agents : int64
         Their numbers in the deployment.
     """
@@ -63,7 +63,7 @@ def changing(
     changes : sequence of Change
         In any order.
     sharing : Sharing
-        The deployment, for speeds of which SimGrid takes fractions.
+        The deployment; profiles of speeds are fractions of its speeds.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def intervals(
     until: float,
     platform: Graph | Platform | str | os.PathLike[str] | None = None,
 ) -> list[ProblemInterval]:
-    """Return the problems between changes, of which each has its optimum.
+    """Return the problems between changes; each has an optimum.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ def intervals(
     until : float
         End of the last interval [s].
     platform : Graph, Platform or path, optional
-        Where, for the changes of its own profiles, and for links on ways back that fail; without,
-        agents are only cut off where their data come through.
+        The platform, for the changes of its own profiles and for failing links on routes back to
+        parents. By default only failures on the routes of an agent's data cut it off.
 
     Returns
     -------
@@ -164,16 +164,16 @@ def reachable(
     sharing : Sharing
         The deployment.
     there : bool, shape (n_applications,)
-        The applications that are there.
+        True for each present application.
     off : set of str
-        Hosts and links that are not.
+        Hosts and links that have failed.
     cuts : mapping of (int, int) to frozenset of str, optional
         For the hosts of a parent and a child, further links that must not be off.
 
     Returns
     -------
     Sharing or None
-        With all hosts and links, and the agents to which a way is left; None if there are none.
+        With all hosts and links, and the agents that can still be reached; None without any.
     int64, int64
         The numbers of its applications and agents in the deployment.
     """

@@ -48,7 +48,7 @@ def deploy(
     trees : mapping of str to mapping of str to str, optional
         For an application's name, the parent of each host of its tree but the master. An
         application without one has the breadth-first tree from its master, neighbours in the
-        graph's order, over links that have a bandwidth.
+        graph's order, over links with a bandwidth.
 
     Returns
     -------
@@ -210,7 +210,7 @@ def sharing_of(
     applications: Sequence[Application],
     trees: Trees | None = None,
 ) -> SharedDeployment:
-    """Deploy applications over a SimGrid platform, whose routes SimGrid itself gives.
+    """Deploy applications over a SimGrid platform; the routes come from SimGrid itself.
 
     Without a tree, an application's master reaches each host directly along its route. Only
     where the platform is one flat zone of routing ``Full`` that lacks routes between some hosts,
@@ -242,7 +242,7 @@ def sharing_of(
     PlatformError
         SimGrid refuses the platform.
     WorkloadError
-        As `deploy`; or a route passes a Wi-Fi link, whose capacity is not one number.
+        As `deploy`; or a route passes a Wi-Fi link, which has no single capacity.
     """
     described = platform if isinstance(platform, Platform) else read_platform(platform)
     hosts = tuple(described.host_names())
@@ -299,7 +299,7 @@ def _shared_links(
 def _chained(
     direct: SharedDeployment, chains: Sequence[tuple[str, ...]], bandwidth: Mapping[str, float]
 ) -> SharedDeployment:
-    """Put a chain of agents in the place of each agent whose link is a route of several."""
+    """Replace each agent behind a route of several links by a chain of agents."""
     names = tuple(bandwidth)
     number = {name: link for link, name in enumerate(names)}
     passed = [

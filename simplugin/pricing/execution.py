@@ -44,7 +44,7 @@ from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Of one run; far fewer than there are dates that SimGrid tells apart.
+# Of one run; far fewer than the dates that SimGrid can distinguish.
 _MOST_PERIODS = 10**9
 
 
@@ -80,9 +80,9 @@ def negotiate(
     Each agent, and each price manager of a host or link, is an actor. All know their
     neighbourhood only, and learn the rest from messages; those between hosts cross the network.
 
-    Hosts may fail and come back by profiles of the platform. The round is broken off then, at once;
-    the roles there and all whose way to their master went through the host are gone, and the others
-    go on from their rates and prices, as do those who return.
+    Hosts may fail and come back by profiles of the platform. This interrupts the round at once:
+    the roles there, and agents that reached their master through the host, are gone; the others
+    continue from their rates and prices, as do those that return.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def negotiate(
     utility : AlphaFair
         Of every application.
     start : State, optional
-        Of the method's pure iteration, to go on from: each role knows its own part of it.
+        State of the method's pure iteration to resume from; each role gets its own part of it.
     envelope : Envelope, optional
         Sizes of messages.
     **simulation
@@ -166,17 +166,16 @@ async def run_rounds(
     start: State | None,
     watched: bool,
 ) -> tuple[Floats, Floats, Floats]:
-    """Start an actor for each role, and collect what they wrote down when all are over.
+    """Start an actor for each role, and collect their records when all have ended.
 
-    States are made here, in the simulation's process, as 10 000 hosts have
-    some 100 000 of them. It takes no part in the negotiation and no simulated time. Where a host
-    fails or comes back, the round is broken off: roles that are left or return go on with others
-    around them.
+    This coordinator takes no part in the negotiation and no simulated time. It makes the roles in
+    the simulation's process, because 10 000 hosts have some 100 000 of them. A host that fails or
+    comes back interrupts the round: the remaining roles continue with new neighbourhoods.
 
     Returns
     -------
     float64, shape (n_rounds + 1, n_agents + n_hosts + n_links)
-        Rates, prices of hosts, prices of links; 0 for who is off.
+        Rates, prices of hosts, prices of links; 0 for roles that are off.
     float64, shape (n_rounds + 1,)
         When the last role ended each round [s].
     float64, shape (n_rounds + 1,)
@@ -217,7 +216,7 @@ async def run_rounds(
             args = f"{prefix}{seat.number}", role, place.sensor, envelope, record, watched
             actors.append(me.spawn(act, *args, host=place.host))
         if watched:
-            # Until all have ended, or a host fails or comes back.
+            # Until the end of all, or until a host fails or comes back.
             joining = me.spawn(_join, actors, wake)
             while not all(record.over for record in records.values()):
                 await wake.acquire()
@@ -229,7 +228,7 @@ async def run_rounds(
             for actor in actors:
                 await actor.join()
         last = min(len(record.values) for record in records.values()) - 1
-        # The state in which a round was broken off is no round's end.
+        # The state at the interruption is not the end of a round.
         skipped = 1 if done else 0
         rows = slice(done + skipped, done + last + 1)
         for number, record in records.items():
@@ -266,7 +265,7 @@ async def watch(me: Actor, wake: Semaphore) -> None:
 
 
 async def _join(me: Actor, actors: Sequence[Actor], wake: Semaphore) -> None:
-    """Signal the coordinator when all actors have ended."""
+    """Signal the coordinator after the end of all actors."""
     del me
     for actor in actors:
         await actor.join()
@@ -295,12 +294,12 @@ def _trajectory(sharing: SharedDeployment, result: Result) -> Trajectory:
 
 @dataclass(frozen=True, eq=False)
 class PeriodicRun:
-    """Rates during a run through changes.
+    """Rates, prices and tasks of a run without rounds.
 
     Attributes
     ----------
     date : float64, shape (n_samples,)
-        When it was looked at [s].
+        Of each sample [s].
     throughput : float64, shape (n_samples, n_applications)
         Of each application [tasks/s].
     rates : float64, shape (n_samples, n_agents)
@@ -316,7 +315,7 @@ class PeriodicRun:
     result : Result
         Of the simulation, without a trace.
     tasks : Dispatch, optional
-        Tasks dispatched meanwhile, with the throughputs of the last three quarters of the run.
+        Tasks dispatched during the negotiation, with the throughputs of the last three quarters.
     """
 
     date: Floats
@@ -332,7 +331,7 @@ class PeriodicRun:
     def return_time(
         self, interval: ProblemInterval, best: Floats, level: float = 0.01
     ) -> float | None:
-        """Return how long it took until every throughput was near the optimum, and stayed so.
+        """Return the time until every throughput stays near the optimum.
 
         Parameters
         ----------
@@ -377,7 +376,7 @@ class PeriodicRun:
         )
 
     def errors(self, interval: ProblemInterval, best: Floats) -> Floats:
-        """Return the worst relative error of a throughput, or overload, of each such sample."""
+        """Return the worst relative error of a throughput, or overload, of each sample in it."""
         throughput, overload = self.during(interval)
         with np.errstate(all="ignore"):
             relative = np.abs(throughput / best - 1)
@@ -444,10 +443,10 @@ def simulate_periodic(
 ) -> PeriodicRun:
     """Simulate agents and managers that act each period on their last messages, through changes.
 
-    No role waits. Each decides once a period, at a phase of its own; messages
-    take the time that they take, and are lost where a link or a host fails. Who has been silent
-    for `patience` periods, or has taken its leave, counts as gone: an agent without a parent
-    stops, a child or member drops out of the sums. Roles start afresh when their host comes back.
+    Each role decides once a period, at a random phase, and waits for nothing. Messages cross the
+    simulated network, and are lost where a link or a host fails. A role that is silent for
+    `patience` periods or signs off is dropped: an agent without a parent stops, a child or member
+    leaves the sums. Roles start afresh when their host comes back.
 
     Parameters
     ----------
@@ -479,11 +478,10 @@ def simulate_periodic(
     Raises
     ------
     PlatformError
-        A profile of the platform cannot be foretold, see `profile_changes`.
+        A profile of the platform has random dates, see `profile_changes`.
     WorkloadError
-        A child has no link to its parent, all hosts fail at some time, a change is about what is
-        not there, a time or `patience` is out of range, or something fails while tasks are
-        dispatched.
+        A child has no link to its parent, all hosts fail at some time, a change names an unknown
+        resource, or something fails although tasks are dispatched.
     """
     until, grain = settings.until, settings.grain
     require_method(method).periodic_roles(utility, settings.patience)
@@ -549,9 +547,9 @@ async def monitor(
     settings: PeriodicSettings,
     stations: Mapping[int, AgentSetup],
 ) -> tuple[Floats, Floats, Floats]:
-    """Start all roles as daemons, and those who dispatch; look at the rates until the end.
+    """Start all roles and dispatchers, and sample the rates until the end.
 
-    Roles on hosts that are off are started when they are seen to be on.
+    Roles on hosts that are off start once these are on.
 
     Returns
     -------
@@ -560,7 +558,7 @@ async def monitor(
     float64, shape (n_samples, n_agents)
         Rates [tasks/s].
     float64, shape (n_hosts + n_links,)
-        Prices at the last look [utility/flop or utility/byte].
+        Prices of the last sample [utility/flop or utility/byte].
     """
     around = neighbourhoods(sharing, applications, failing)
     roles = method.periodic_roles(utility, settings.patience)

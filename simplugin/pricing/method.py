@@ -9,11 +9,11 @@ their neighbourhood (`AgentNeighbourhood`, `ManagerNeighbourhood`) and what mess
 nothing else. A method that runs as actors derives from `Method` and defines
 
 - `roles`, to run in synchronous rounds (`negotiate`). A role calls `wait` to name the neighbours
-  of which it needs one message each, and its `decide` is called with these messages as soon as all
-  have arrived; at once where it waits for none. The first call has no messages. The role adds 1 to
-  `round` when its rate or price of a round is final, and sets `over` when it has no more to do.
+  that have to send it a message each, and its `decide` is called with these messages once all are
+  received, or at once if it waits for none. The first call has no messages. The role adds 1 to
+  `round` when its rate or price of a round is final, and sets `over` after its last message.
 - `periodic_roles`, to run without rounds (`simulate_periodic`). `decide` is called once a period
-  with the messages since the last call; `wait`, `round` and `over` have no effect.
+  with the messages since the last call; `wait`, `round` and `over` are ignored.
 
 A message is a tuple: the sender's number, any number that identifies the round, then the contents.
 A manager also receives ``(SENSOR, 0, capacity)`` in each call, and a role without rounds
@@ -74,7 +74,7 @@ _State = TypeVar("_State", bound=State)
 
 
 class Iteration(Protocol[_State]):
-    """The half of a method that is pure: how it starts, and what a round does."""
+    """The pure half of a method: its start and its rounds."""
 
     def start(self, sharing: SharedDeployment, utility: AlphaFair) -> _State:
         """Return the state before the first round."""
@@ -109,7 +109,7 @@ class Role(ABC):
 
     @abstractmethod
     def decide(self, messages: Sequence[Message]) -> Posts:
-        """Update the state for the messages that have arrived; return those to send."""
+        """Update the state for the received messages; return those to send."""
 
     @property
     @abstractmethod

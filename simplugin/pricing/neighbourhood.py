@@ -26,9 +26,9 @@ class Address(NamedTuple):
     number : int
         Of the role: agents first, then managers of hosts, then those of links.
     name : str
-        Of its mailbox, and of its message queue. A role has one for what comes from below (an
-        agent's children, a manager's members), and one for what comes from above (an agent's parent
-        and managers), as the next message from above may overtake the last from below; and one
+        Of its mailbox, and of its message queue. One is for messages from below (of an
+        agent's children, a manager's members), one for those from above (of an agent's parent and
+        managers), because the next message from above may overtake the last from below, and one
         for messages between masters of different applications.
     local : bool
         True if it is on the host of the owner of the address.
@@ -52,7 +52,7 @@ class Circle(tuple[Address, ...]):
     remote: int
 
     def __new__(cls, addresses: Iterable[Address | None] = ()) -> Circle:
-        """Return the circle of those that there are."""
+        """Return the circle of the addresses that are not None."""
         self = super().__new__(cls, (each for each in addresses if each))
         self.local = sum(each.local for each in self)
         self.remote = len(self) - self.local
@@ -85,7 +85,7 @@ class AgentNeighbourhood:
     link_manager : Address or None
         Manager of the link to it; None for a master's.
     start, end : float
-        When the application is there [s]; only its master's agent knows.
+        When the application is present [s]; only its master's agent knows.
     gathers : bool
         True if it belongs to the tree in which sums over all applications are made: the first
         that has an agent on the host of every master.
@@ -158,7 +158,7 @@ class Neighbourhoods:
         One for each host on which an agent computes and for each link that an agent uses.
     host : tuple of int
         Host of each role, the unused managers included. A link's manager is on the host of the
-        first agent whose data come through the link; if possible, on a host that never fails.
+        first agent that receives data through the link; if possible, on a host that never fails.
     """
 
     agents: tuple[AgentNeighbourhood, ...]
@@ -206,7 +206,7 @@ def neighbourhoods(
             members[int(sharing.host[agent])].append(agent)
 
     def address(of: int, seen_from: int) -> Address:
-        # Managers are above agents, and parents, whose numbers are smaller, above their children.
+        # Managers are above agents, and parents, with smaller numbers, above their children.
         from_above = of < agents and (seen_from >= agents or seen_from < of)
         side = ABOVE if from_above else BELOW
         return Address(of, prefix + inbox(of, side), stands[of] == stands[seen_from])

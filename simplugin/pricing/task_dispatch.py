@@ -45,7 +45,7 @@ class Dispatch:
     theoretical : float64, shape (n_applications,)
         Throughputs of the rates, averaged over the window [tasks/s].
     window : tuple of float
-        First and last date of what was measured [s].
+        First and last date of the measurement [s].
     grain : float64, shape (n_applications,)
         Number of tasks for which a simulated task stands.
     arrived : int64, shape (n_agents,)
@@ -142,23 +142,22 @@ def dispatch(
 
     The demand-driven dispatch of [1]_. Each agent puts the tasks that come in into queues, one
     for its own computations and one for each child, in proportion to its rate and to the flows of
-    its children' subtrees. It computes the tasks of its own queue one at a time on each core of its
-    host, and sends a child as many tasks as the child has requested. It requests tasks from its
+    its children's subtrees. Each core of its host computes one task of its own queue after another.
+    An agent sends a child as many tasks as the child has requested, and requests tasks from its
     parent when its queues hold fewer than `threshold` tasks for each queue in use; requests cross
     the network too. SimGrid shares a host between the executions of all applications, and a link
     between all transfers, in equal parts.
 
     Proportions fix how an application's tasks are spread, not how many there are: where
     applications compete, equal parts are not the rates. So the master's agent, which has
-    all tasks at hand, releases them at the throughput of its application (`paced`), with up to
-    `threshold` tasks at a time to catch up. Feasible rates then leave to each agent enough of
-    what is shared in equal parts: an agent that is behind has a queue, and takes more than its
-    rate.
+    all tasks at hand, releases them at the throughput of its application (`paced`) and up to
+    `threshold` delayed tasks together. Feasible rates then leave to each agent enough of the
+    equal parts: an agent that is behind has a queue, and takes more than its rate.
 
     Parameters
     ----------
     platform : Graph, Platform or path
-        Where; the hosts of a parent and its child must have routes to each other.
+        The platform, with routes between the hosts of parents and children in both directions.
     sharing : Sharing
         The deployment.
     rates : float64, shape (n_agents,), or iterable of (float, float64, shape (n_agents,))
@@ -198,7 +197,7 @@ def dispatch(
     else:
         coarse = _checked(grain, sharing.n_applications)
     lines, flows = (each / coarse[sharing.application] for each in (lines, flows))
-    # The others have nothing to do, and no actor.
+    # Idle agents need no actor.
     active = np.flatnonzero(np.any(flows > 0, axis=0)).tolist()
 
     def proportions(number: int, children: list[int]) -> Proportions:
@@ -251,7 +250,7 @@ def _checked(grain: float | Floats, count: int) -> Floats:
 
 
 def _average(values: Floats, dates: Floats, start: float, end: float) -> Floats:
-    """Average over a window what is constant between dates; values: shape (n_changes, ...)."""
+    """Average piecewise constant values, shape (n_changes, ...), over a window."""
     length = np.diff(np.clip(np.append(dates, np.inf), start, end))
     average: Floats = (length * values.T).sum(axis=-1) / (end - start)
     return average
@@ -260,7 +259,7 @@ def _average(values: Floats, dates: Floats, start: float, end: float) -> Floats:
 def live_stations(
     sharing: SharedDeployment, grain: float | Floats, period: float, end: float
 ) -> dict[int, AgentSetup]:
-    """Return what each agent knows that dispatches tasks at the rates that it negotiates.
+    """Return the initial knowledge of agents that dispatch tasks while they negotiate their rates.
 
     Parameters
     ----------
@@ -269,7 +268,7 @@ def live_stations(
     grain : float or float64, shape (n_applications,)
         Number of tasks for which a simulated task stands.
     period : float
-        Between two looks at the rates [s].
+        Between two changes of the rates [s].
     end : float
         When all stop [s].
     """
@@ -290,7 +289,7 @@ def measured(
     date: Floats,
     throughput: Floats,
 ) -> Dispatch:
-    """Return what became of tasks that were dispatched while rates were negotiated.
+    """Return the throughputs of tasks that were dispatched during a negotiation.
 
     Parameters
     ----------
@@ -352,7 +351,7 @@ def _measure(
     theoretical: Floats,
     window: tuple[float, float],
 ) -> Dispatch:
-    """Count the tasks that agents have computed."""
+    """Count the computed tasks."""
     arrived = np.zeros(sharing.n_agents, dtype=np.int64)
     rows = []
     for number in agents:

@@ -16,9 +16,9 @@ from simplugin.optimum.fair_sharing import FairShare, fair_sharing, weighted_max
 from simplugin.optimum.flows import Flows
 from simplugin.optimum.interior import correction
 from simplugin.optimum.paths import Paths
+from simplugin.papers.bertin.seeded_instances import instances
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.seeded_instances import instances
 from simplugin.workloads import Application, SharedDeployment
 
 ALPHAS = (0.1, 0.5, 1.0, 2.0, 8.0)

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pricing_baselines import AutomaticGradient, PrimalDual
 
 from simplugin.core.errors import SimpluginError, WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing import AutomaticGradient, Market, PrimalDual, negotiate
+from simplugin.pricing import Market, negotiate
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.iteration import iterate, throughput_error
 from simplugin.pricing.methods import Gradient

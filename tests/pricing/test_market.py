@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.papers.bertin.seeded_instances import instance
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.iteration import iterate, settled, throughput_error
@@ -23,7 +24,6 @@ from simplugin.pricing.policies.market import (
     slots,
     with_metric,
 )
-from simplugin.pricing.seeded_instances import instance
 from simplugin.workloads import AlphaFair, Application, SharedDeployment
 
 LOG = AlphaFair(1.0)

@@ -8,6 +8,7 @@ import pytest
 
 from simplugin.core.errors import ActorError, SimpluginError, WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.papers.bertin.seeded_instances import instance
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.actors.delivery import Envelope
 from simplugin.pricing.assessment import Recovery, Stretch, events_of
@@ -18,7 +19,6 @@ from simplugin.pricing.iteration import iterate
 from simplugin.pricing.methods import AcceleratedMarket, Gradient, Market
 from simplugin.pricing.neighbourhood import neighbourhoods
 from simplugin.pricing.policies.gradient import GradientAssumptions, StepSizes
-from simplugin.pricing.seeded_instances import instance
 from simplugin.simulation import SimGridOptions
 from simplugin.workloads import AlphaFair, Application
 

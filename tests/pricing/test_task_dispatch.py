@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from simplugin import Host, Link, Platform, Route, Zone
 from simplugin.core.errors import WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.papers.bertin.seeded_instances import instance
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy, sharing_of
 from simplugin.pricing.policies.task_queues import (
@@ -20,7 +21,6 @@ from simplugin.pricing.policies.task_queues import (
     next_queue,
     to_request,
 )
-from simplugin.pricing.seeded_instances import instance
 from simplugin.pricing.task_dispatch import Dispatch, DispatchSettings, dispatch
 from simplugin.workloads.applications import Application
 from simplugin.workloads.shared_deployment import SharedDeployment

@@ -21,6 +21,13 @@ from simplugin.papers.bertin.churn import (
     recover,
 )
 from simplugin.papers.bertin.five_hosts import PROPORTIONAL
+from simplugin.papers.bertin.seeded_instances import (
+    SEED,
+    SPREADS,
+    Instance,
+    instance,
+    random_applications,
+)
 from simplugin.papers.statements import Quantity, resampled, unrefuted
 from simplugin.pricing.changes import reachable
 from simplugin.pricing.deployment import deploy
@@ -31,13 +38,6 @@ from simplugin.pricing.methods import POLICIES, AcceleratedMarket, Gradient
 from simplugin.pricing.policies.acceleration import accelerated
 from simplugin.pricing.policies.gradient import StepSizes
 from simplugin.pricing.policies.market import MarketState
-from simplugin.pricing.seeded_instances import (
-    SEED,
-    SPREADS,
-    Instance,
-    instance,
-    random_applications,
-)
 from simplugin.workloads.shared_deployment import SharedDeployment
 
 Quantities = Mapping[str, Quantity | float]

@@ -115,12 +115,12 @@ class AcceleratedAgent(MarketAgent):
 
 @dataclass(slots=True)
 class AcceleratedManager(MarketManager):
-    """A price manager whose members confirm or undo each round.
+    """A price manager with members that confirm or undo each round.
 
     Attributes
     ----------
     asked : float
-        The price of a round of which it is not known yet whether it counts.
+        The price of the last round, which members may still undo.
     """
 
     asked: float = 0.0

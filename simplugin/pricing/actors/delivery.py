@@ -76,7 +76,7 @@ class RolePlace:
     new_role : callable
         Returns the role as it starts.
     sensor : str or None
-        Name of the link whose capacity it reads, empty for its own host; None for neither.
+        Name of the link that it reads the capacity of, empty for its own host; None for neither.
     """
 
     seat: AgentNeighbourhood | ManagerNeighbourhood
@@ -244,20 +244,20 @@ async def listen(me: Actor, mailbox: Mailbox, arrived: list[Message]) -> None:
             continue  # Lost; the next one is newer.
 
 
-# A message of this length has no numbers: its sender takes its leave.
+# A message of this length has no contents: its sender signs off.
 FAREWELL = 2
 
 
 @dataclass(slots=True)
 class News:
-    """The last message of each sender, forgotten when the sender has been silent for long.
+    """The last message of each sender; those of senders that are silent for too long are dropped.
 
     Attributes
     ----------
     patience : int
         Periods for which a sender may be silent.
     period : int
-        Periods that have passed.
+        Number of the current period.
     last : dict of int to message
         By the sender's number.
     arrived : dict of int to int

@@ -18,7 +18,7 @@ from simplugin.pricing.policies.task_queues import (
 )
 from simplugin.simulation.api import Actor
 
-# A request for tasks: one number, and headers of 40 as TCP and IP have them [byte].
+# A request for tasks: one number, and the 40 bytes of the headers of TCP and IP [byte].
 REQUEST_SIZE = 48.0
 
 
@@ -193,7 +193,7 @@ async def _request(me: Actor, desk: AgentQueues, parent: Neighbour) -> None:
     while True:
         number = await _room(me, desk)
         desk.requested += number
-        # A transfer starts when its receiver is there: one for each task that may be under way.
+        # A transfer starts when it has a receiver: one for each task that may be in transit.
         while receivers < desk.requested:
             receivers += 1
             me.spawn(_receive, desk, parent, name=f"{desk.station.name} receives", daemon=True)
@@ -215,8 +215,8 @@ async def _receive(me: Actor, desk: AgentQueues, parent: Neighbour) -> None:
 async def _release(me: Actor, desk: AgentQueues) -> None:
     """Release a master's tasks, numbered from 0, when there is room and the pace allows it."""
     station, task = desk.station, 0
-    # One task at a time from the start: tasks released together would stay together, cross each
-    # link at the same time and pay its latency at the same time, while the link has nothing to do.
+    # Single tasks from the start: tasks released together would stay together, cross each link
+    # at the same time and wait for its latency at the same time, with the link idle.
     pace = ReleaseAllowance(1.0, me.now)
     while True:
         await _room(me, desk)

@@ -257,7 +257,7 @@ class GradientManager(Role):
         return [] if self.over else self.posts()
 
     def update(self, received: Mapping[int, Message]) -> None:
-        """Update the price for the loads that have arrived."""
+        """Update the price for the loads received."""
         capacity = received[SENSOR][2]
         # In order, without the compensation of Python 3.12's own sum.
         load = demand = 0.0

@@ -5,8 +5,8 @@ application alone. A round then is an exchange of bids and a price with the mana
 the tree (:math:`M`; and :math:`u v` when the metric has changed) and one down (:math:`\nu` and
 the throughput). When the metric changes, managers send their balance after the residuals.
 
-Agents that take up from a state have their own part of it from the start, and find in these first
-sweeps what resources bound them to now.
+Agents that resume from a state have their part of it from the start, and learn the present bounds
+of their resources in these first sweeps.
 
 The letters, and the operations one by one, are those of `simplugin.pricing.policies.market`.
 """
@@ -156,7 +156,7 @@ class MarketAgent(Role):
                 slot.price = price if slot.metric > 0 else 0.0
 
 
-# All agents of an application ask for the same number in a round.
+# All agents of an application need the same number in a round.
 @lru_cache(maxsize=1024)
 def marginal(alpha: float, throughput: float) -> float:
     """Return the marginal utility of a throughput."""
@@ -309,7 +309,7 @@ def plan(state: MarketAgent, above: float) -> None:
 
 
 def _end_round(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
-    """End the round: bid again, or ask for the balance first."""
+    """End the round: bid again, or first request the balance."""
     del received
     state.round += 1
     state.over = state.round == state.rounds
@@ -392,7 +392,7 @@ class MarketManager(Role):
         return self.price
 
     def answers(self, messages: Sequence[Message]) -> tuple[float, list[Message]]:
-        """Return the capacity now, and what the members sent, in their order."""
+        """Return the present capacity, and the messages of the members in their order."""
         received = {message[0]: message for message in messages}
         members = self.seat.members
         answers = [received[member.number] for member in members if member.number in received]

@@ -1,7 +1,7 @@
 """Bids of one slot of an agent, and its use of a manager's answers.
 
-The letters are those of `simplugin.pricing.policies.market`, whose operations these are, one slot
-and one application at a time, in the same order.
+Letters, operations and their order are those of `simplugin.pricing.policies.market`, for a single
+slot and application.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Slot:
     task : float
         Demand of a task [flop] or [byte].
     demand, bound : float
-        The same and what it could have alone [tasks/s]; 0 where it is out of the market.
+        The same, and its maximum if it were alone [tasks/s]; 0 outside the market.
     request, metric, inverse, give : float
         :math:`d` [tasks/s], :math:`\theta` [utility/(tasks/s)^2], :math:`1 / \theta` (0 out of
         the market), and the decrease of the offer with the price in the last bid.
@@ -75,7 +75,7 @@ class Slot:
         self.metric, self.inverse = metric, 1.0 / metric if metric > 0 else 0.0
 
     def resume(self, bound: float, alone: float, value: float) -> None:
-        """Go on bidding if it has a metric; else begin."""
+        """Continue to bid if it has a metric; otherwise enter the market."""
         if bound > 0 and self.metric > 0:
             self.bound, self.demand = bound, self.task
             self._measure(self.metric)

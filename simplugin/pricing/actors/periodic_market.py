@@ -1,11 +1,11 @@
 r"""Decisions of the market method without rounds, one a period; messages travel one hop a period.
 
-Each period an agent takes the last price for its last bid, sums up what its children last sent and
-sends it up, plans by the last :math:`\nu` of its parent, sends its own down, and bids again.
-Managers clear the market of the bids they know. With :math:`M` go :math:`u v`, the rates below and
-what could be computed there, with :math:`\nu` what the application would reach alone, so that all
-of them follow changes of the platform. When these bounds change, the metric is adapted as from
-round 1.
+Each period an agent takes the last price for its last bid, sums up the last messages of its
+children and sends the sums up, plans by the last :math:`\nu` of its parent, sends its own down, and
+bids again. Managers clear the market of the last bids. Messages with :math:`M` also have
+:math:`u v`, the rates below and their maximum; those with :math:`\nu` the throughput of the
+application alone: so all follow changes of the platform. When these bounds change, the metric is
+adapted as from round 1.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class PeriodicMarketManager(MarketManager):
 
 
 def _know_bounds(state: PeriodicMarketAgent, received: dict[int, Message]) -> None:
-    """Note the bounds of the resources, and adapt afresh if they have changed."""
+    """Note the bounds of the resources; restart the schedule of the metric after a change."""
     seat, computing, receiving = state.seat, state.computing, state.receiving
     rivals = [received[slot.manager.number][3] for slot in state.slots]
     children = [received[child.number] for child in seat.children if child.number in received]

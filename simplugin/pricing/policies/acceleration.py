@@ -1,4 +1,4 @@
-r"""Local markets, accelerated by what the last rounds have in common.
+r"""Local markets with Anderson acceleration.
 
 A round of `MarketIteration` maps the requests :math:`d` to :math:`d + g`. While the metric stays,
 Anderson's method (type II, [1]_) mixes the last rounds,
@@ -7,12 +7,12 @@ Anderson's method (type II, [1]_) mixes the last rounds,
 
 with :math:`\gamma` least in :math:`\|g_i - \sum_j \gamma_j \Delta g_j\|_\theta`. Where a residual
 stays as it was, :math:`\|\Delta g\|^2 \leq` `STEADY` :math:`\|g\|^2`, requests merely drift, and
-the step is 2, 4, 8... times :math:`g` instead. A round whose :math:`\|g\|_\theta^2` exceeds the
-least since the metric changed by more than `SLACK` is undone: the allocation stays, the requests go
-back to the plain step, and the memory begins anew. Plain rounds never let the residual grow while
+the step is 2, 4, 8... times :math:`g` instead. A round is undone if its :math:`\|g\|_\theta^2`
+exceeds the least since the metric changed by more than `SLACK`: the allocation stays, the requests
+return to the plain step, and the memory is cleared. Plain rounds never let the residual grow while
 the metric stays, and so no round lets it grow further than that.
 
-What it costs: a second pair of sweeps per round. Up each edge of each tree go the sums of
+Its cost is a second pair of sweeps per round. Up each edge of each tree go the sums of
 :math:`\theta g g_j` below it for the rounds remembered and this one (`MEMORY` + 2 = 12 scalars at
 most), the masters add up the applications in order, and each solves the same small system. Down
 come the coefficients (`MEMORY` = 10 scalars at most), the stride, and whether the round is undone.
@@ -51,7 +51,7 @@ RIDGE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class ExtendedState:
-    """A market's state, and what a variant of the method keeps beside it.
+    """A market's state, extended by a variant of the method.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class AcceleratedState(ExtendedState):
     Attributes
     ----------
     market : MarketState
-        Requests for the next round, and what the last one that counts led to.
+        Requests for the next round, and the results of the last valid one.
     requests, residuals : tuple of float64 arrays, shape (2, n_agents)
         Of the rounds remembered, the oldest first [tasks/s].
     products : float64, shape (n_remembered, n_remembered)
@@ -245,8 +245,7 @@ def coefficients(products: Floats) -> Floats:
 def solved(matrix: Floats, right: Floats) -> Floats:
     """Return the solution of equations with a positive definite matrix, by elimination in order.
 
-    NumPy's solver goes through LAPACK, whose last bits differ between CPUs; these are magnified
-    from round to round.
+    NumPy's solver uses LAPACK, which has other last bits on other CPUs; rounds magnify them.
     """
     left = np.column_stack([matrix, right])
     for k in range(len(right)):

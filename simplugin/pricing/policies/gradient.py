@@ -112,7 +112,7 @@ class StepSizes:
 
 
 def _of(value: float | tuple[float, ...], number: int | Integers) -> Any:
-    """Return the number, or numbers, of somebody; one number is everybody's."""
+    """Return the number, or numbers, by index; a single number holds for all."""
     if not isinstance(value, tuple):
         return value
     return value[number] if isinstance(number, int) else np.array(value)[number]
@@ -128,8 +128,8 @@ class GradientAssumptions:
         True if the throughput that an agent receives in a round, Eq. (13), is that of the rates
         of the round before; False for that of the rates before this round's update.
     fresh : bool
-        True if the denominators of Eqs. (17) and (18) have the throughput of the rates that
-        make the loads; False for the throughput that agents received.
+        True if the throughput in the denominators of Eqs. (17) and (18) is that of the rates that
+        make the loads; False if it is the one that agents received.
     seidel : bool
         True if price managers see the rates after this round's update.
     counted : bool
@@ -289,7 +289,7 @@ def path_price(sharing: SharedDeployment, link_price: Floats) -> Floats:
 
 
 def task_price(sharing: SharedDeployment, host_price: Floats, link_price: Floats) -> Floats:
-    """Return what a task costs at each agent, Eq. (10) [utility/task], shape (n_agents,)."""
+    """Return the cost of a task at each agent, Eq. (10) [utility/task], shape (n_agents,)."""
     owner = sharing.application
     eta = path_price(sharing, link_price)
     return sharing.byte[owner] * eta + sharing.flop[owner] * host_price[sharing.host]
@@ -425,6 +425,6 @@ class GradientIteration:
 
 
 def _over_links(sharing: SharedDeployment, values: Floats) -> Floats:
-    """Return sums over links of values of agents; masters, which have none, come first."""
+    """Return sums over links of values of agents; the first agents are masters, without link."""
     below = slice(sharing.n_applications, None)
     return np.asarray(np.bincount(sharing.link[below], values[below], sharing.n_links), dtype=float)

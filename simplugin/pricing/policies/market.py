@@ -15,8 +15,8 @@ link above it, if it has one. A slot has a request :math:`d_j` and a metric :mat
    The price :math:`\lambda_r` is the least :math:`\geq 0` at which the offers
    :math:`z'_j = [d_j - \lambda_r a_j / \theta_j]^+` fit, :math:`\sum_j a_j z'_j \leq c_r`. Begin
    with all slots of :math:`d_j > 0`, take
-   :math:`\lambda = [(\sum a_j d_j - c_r) / \sum a_j^2 / \theta_j]^+`, drop the slots whose offer
-   it makes :math:`\leq 0`, and again, until none is dropped (exact, in as many passes as slots
+   :math:`\lambda = [(\sum a_j d_j - c_r) / \sum a_j^2 / \theta_j]^+`, drop the slots with an
+   offer :math:`\leq 0`, and again, until none is dropped (exact, in as many passes as slots
    at most).
 2. Each slot answers :math:`t_j = 2 z'_j - d_j`.
 3. **Up**, leaves first. With :math:`t^x, t^f` and :math:`\theta^x, \theta^f` of the agent's two
@@ -92,12 +92,12 @@ GROWTH = 1.5
 # offer counts.
 SIZE = 0.5
 FLOOR, CEILING = 0.01, 3.0
-# How much a resource forgets of its residuals each round; how strongly, and how far at once, they
-# rebalance its metric.
+# Part of its residuals that a resource remembers after a round; strength and bounds of their effect
+# on its metric.
 MEMORY = 0.5
 STRENGTH = 0.4
 REBALANCE = 0.25, 4.0
-# The least part of what it would reach alone that the metric believes an application to reach.
+# Lower bound on an application's estimated throughput, relative to its throughput alone.
 LEAST = 1e-4
 
 
@@ -176,13 +176,12 @@ class MarketIteration:
     Attributes
     ----------
     relaxation : float
-        Step of a request towards the plan, 0 to 2; 0.2 to 0.5 where rounds do not wait for each
-        other.
+        Step of a request towards the plan, above 0 and below 2; 0.2 to 0.5 without rounds.
     feasible : bool
-        True if an agent computes only what the links on its way are offered, too: no resource is
-        overloaded in any round, for one number more up and down each edge of a tree. Otherwise the
-        offers of hosts are in force, which overload links in early rounds. Without rounds, on old
-        news, even such rates may overload something.
+        True if an agent computes at most the offers of all links on its route: no resource is
+        overloaded in any round, at the cost of one more number up and down each edge of a tree.
+        Otherwise the offers of hosts are in force, which overload links in early rounds. In runs
+        without rounds messages are old, and even feasible rates may overload a resource.
 
     Raises
     ------
@@ -195,7 +194,7 @@ class MarketIteration:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        # Parameters of a scenario have any type.
+        # Parameters of a scenario may be of any type.
         given: object = self.relaxation
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 2:
             raise WorkloadError(
@@ -266,7 +265,7 @@ def clear(state: MarketState) -> tuple[Floats, Floats]:
         offer.ravel()[left] = np.where(stays, request - spent, 0.0)
         if np.all(stays):
             return offer, price
-        # Resources whose slots all stay are done.
+        # Resources are done once all their slots stay.
         going = np.zeros(len(capacity), dtype=bool)
         going[resource[~stays]] = True
         stays &= going[resource]
@@ -301,7 +300,7 @@ def carried(sharing: SharedDeployment, asked: Slots, offer: Floats) -> Floats:
 def plan_applications(
     sharing: SharedDeployment, utility: AlphaFair, state: MarketState, answer: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return what every application makes of the offers: steps 3 to 5.
+    """Return the plan of every application for the offers: steps 3 to 5.
 
     Parameters
     ----------
@@ -350,7 +349,7 @@ def first_metric(sharing: SharedDeployment, utility: AlphaFair, state: MarketSta
 
 
 def with_metric(sharing: SharedDeployment, state: MarketState, metric: Floats) -> MarketState:
-    """Return the state with another metric, whose u and v are swept upwards."""
+    """Return the state with another metric; one sweep upwards computes u and v."""
     inverse = inverted(metric)
     slack = inverse[0].copy()
     share = np.ones(sharing.n_agents)
@@ -469,7 +468,7 @@ def slots(sharing: SharedDeployment) -> Slots:
         An application reaches no host that computes; the message names it.
     """
     flop, byte = sharing.flop[sharing.application], sharing.byte[sharing.application]
-    # The last is for masters, which have no link.
+    # The last is for masters, which are behind no link.
     bandwidth = np.append(sharing.bandwidth, np.inf)
     with np.errstate(divide="ignore"):
         across = np.where((byte > 0) & (sharing.link >= 0), bandwidth[sharing.link] / byte, np.inf)
@@ -535,7 +534,7 @@ def best_throughput(
     positive = middle > 0
     size = np.abs(middle)
     y = log(scaled) / (1 + alpha)
-    # Each application stops by itself, so that its master alone comes to the same.
+    # Each application stops at its own accuracy, so that its master alone has the same result.
     going = np.ones(len(y), dtype=bool)
     for _ in range(100):
         above = exp(y)

@@ -1,6 +1,6 @@
 """Decisions of an agent that dispatches tasks: queue, size and date of requests.
 
-Pure functions of what the agent knows by itself: its rates, its queues, the date.
+Pure functions of the agent's own knowledge: its rates, its queues, the date.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Proportions:
-    """An agent's view of the rates: what goes to each of its queues, and from when.
+    """Shares of the queues of an agent, which change at given dates.
 
     Queue 0 is for its own computations, the others are for its children, in order.
 
@@ -45,7 +45,7 @@ class Proportions:
     def for_dispatch(self, now: float) -> tuple[float, ...]:
         """Return the weights in force, or the last ones that were not all zero.
 
-        Tasks that were under way when all weights became zero have to go somewhere.
+        They apply to tasks in transit when all weights became zero.
         """
         for line in range(bisect_right(self.date, now) - 1, -1, -1):
             if any(self.weight[line]):
@@ -55,14 +55,14 @@ class Proportions:
 
 @dataclass(slots=True)
 class LiveProportions:
-    """The same while rates are negotiated: the last that its agent knows, looked at each period.
+    """The last known rates during a negotiation, which change at most once a period.
 
     Attributes
     ----------
     period : float
-        Between two looks [s].
+        Between two changes [s].
     weight, last : tuple of float, shape (1 + n_children,)
-        Those now, and the last that were not all zero [tasks/s].
+        The present weights, and the last that were not all zero [tasks/s].
     """
 
     period: float
@@ -71,11 +71,11 @@ class LiveProportions:
 
     @property
     def date(self) -> Iterator[float]:
-        """The dates of all looks [s]."""
+        """The dates at which they may change [s]."""
         return (number * self.period for number in count(1))
 
     def hear(self, weight: tuple[float, ...]) -> None:
-        """Note what is in force from now on."""
+        """Set the weights in force from now on."""
         self.weight = weight
         if any(weight):
             self.last = weight
@@ -95,7 +95,7 @@ class LiveProportions:
 
 
 def next_queue(deficit: Sequence[float], weight: Sequence[float]) -> tuple[int, list[float]]:
-    """Choose the queue for a task: the one whose share lags behind most.
+    """Choose the queue for a task: the one with the largest deficit.
 
     Each task adds to the deficit of a queue the queue's share of it, and takes 1 from that of
     the queue chosen: after any number of tasks each queue has had its share of them, up to its
@@ -104,7 +104,7 @@ def next_queue(deficit: Sequence[float], weight: Sequence[float]) -> tuple[int, 
     Parameters
     ----------
     deficit : sequence of float, shape (n_queues,)
-        Tasks that each queue should have had more than it had.
+        Missing tasks of each queue so far, relative to its share.
     weight : sequence of float, shape (n_queues,)
         Proportions, at least one positive.
 
@@ -158,7 +158,7 @@ class ReleaseAllowance:
     def until(
         self, now: float, proportions: Proportions | LiveProportions, most: float
     ) -> ReleaseAllowance:
-        """Go on to a date, gaining tasks as they come in, but holding no more than `most`."""
+        """Return the allowance at a later date, at most `most` tasks."""
         allowance, date = self.allowance, self.date
         while date < now:
             change = min(proportions.next_change(date), now)
@@ -175,7 +175,7 @@ class ReleaseAllowance:
         return ReleaseAllowance(self.allowance - 1.0, self.date)
 
     def look_again(self, proportions: Proportions | LiveProportions) -> float:
-        """Return when to look again [s]: at the next release, or when the rates change."""
+        """Return the date of the next release or change of rates [s]."""
         throughput = sum(proportions.at(self.date))
         missing = max(0.0, 1.0 - self.allowance)
         date = self.date + missing / throughput if throughput > 0 else math.inf

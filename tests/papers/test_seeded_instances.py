@@ -2,7 +2,7 @@ from collections import Counter
 
 import numpy as np
 
-from simplugin.pricing.seeded_instances import FAMILIES, SPREADS, instance, instances
+from simplugin.papers.bertin.seeded_instances import FAMILIES, SPREADS, instance, instances
 
 
 def test_all_families_and_spreads_are_there():
