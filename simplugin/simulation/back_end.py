@@ -82,7 +82,7 @@ class BackEnd(Protocol):
         """Return the simulated date [s]."""
 
     def log_with(self, level: int, write: Callable[[str, object], None]) -> None:
-        """Have what actors log from this level on written: `write(level, message)`."""
+        """Write log messages of at least this level by `write(level, message)`."""
 
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
@@ -96,7 +96,7 @@ class BackEnd(Protocol):
         Parameters
         ----------
         until : float or None
-            Simulated date at which to give up [s].
+            Limit of the simulated date [s].
         progress : function of (clock [s], actors alive), optional
             Called now and then.
 
@@ -113,7 +113,7 @@ class BackEnd(Protocol):
         """
 
     def collect(self) -> dict[str, Any]:
-        """Hand over what there is, as `collected`; also after `run` raised."""
+        """Return the outcome so far, as `collected`; also after `run` raised."""
 
 
 def collected(clock: float, **totals: Any) -> dict[str, Any]:
@@ -316,7 +316,7 @@ class GuardedCallbacks:
         )
 
     def _share(self) -> None:
-        """Have SimGrid ask the functions of capacities."""
+        """Register the functions of capacities."""
         hosts, links = _driver.hosts(), [link.name for link in _driver.links()]
         disks = [f"{host.name}:{disk.name}" for host in hosts for disk in host.disks]
         named = {"host": [host.name for host in hosts], "link": links}
@@ -360,13 +360,13 @@ class GuardedCallbacks:
     def _monitor(
         self, name: str, function: Callable[..., object] | None, form: Callable[..., Any]
     ) -> Callable[..., object] | None:
-        """Return a function that hears what `form` makes of its arguments."""
+        """Return a function that passes its arguments through `form` to the callback."""
         if function is None:
             return None
         return lambda *given: self._called(name, function, form(*given))
 
     def _called(self, name: str, function: Callable[..., object], given: tuple[Any, ...]) -> object:
-        """Return what a callback returns, `_FAILED` if it raises."""
+        """Return the value of a callback, `_FAILED` if it raises."""
         try:
             return function(*given)
         except BaseException as error:
@@ -414,7 +414,7 @@ def _require_models_of(callbacks: Callbacks) -> None:
         )
 
 
-# ---- what is never awaited ------------------------------------------------------------------
+# ---- missing awaits ---------------------------------------------------------------------------
 #
 # Operations and coroutines that are created and not awaited are noticed when they go away. This is
 # no mistake where an exception or a kill keeps an actor from awaiting them: hence what goes away
@@ -423,7 +423,7 @@ def _require_models_of(callbacks: Callbacks) -> None:
 
 
 class UnawaitedDetector:
-    """Reports what is never awaited in a simulation: operations, and coroutines of the user's.
+    """Reports operations and user coroutines that are never awaited in a simulation.
 
     Parameters
     ----------

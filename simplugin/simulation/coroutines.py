@@ -84,7 +84,7 @@ class CoroutinesBackEnd:
 
     def run(self, until: float | None, progress: Callable[[float, int], None] | None) -> None:
         """Simulate until the end, an error or the simulated date `until` [s]."""
-        # Messages in transit outlive many collections, each of which would look at all of them.
+        # Messages in transit outlive many collections, and each would traverse all of them.
         often = gc.get_threshold()
         gc.set_threshold(max(often[0], _NEW_OBJECTS) if often[0] else 0, *often[1:])
         try:
@@ -119,7 +119,7 @@ class CoroutinesBackEnd:
         return *_driver.look(date), _waiting()
 
     def collect(self) -> dict[str, Any]:
-        """Hand over totals, trace and returned values."""
+        """Return totals, trace and returned values."""
         raw = _driver.collect()
         names = [name for name, *_ in raw["returned"]]
         return collected(

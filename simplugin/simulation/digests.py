@@ -41,8 +41,8 @@ def digest(value: object) -> str:
 def canonical_bytes(value: object) -> bytes:
     """Return bytes that are equal exactly for values of equal type and contents.
 
-    Functions are written by module, name, byte code, defaults and closure: what they call is not
-    followed. Floats are compared by their bits, so NaN equals itself.
+    Functions are written by module, name, byte code, defaults and closure, without the functions
+    that they call. Floats are compared by their bits, so NaN equals itself.
     """
     return _encode(value, ())
 
@@ -168,7 +168,7 @@ def content_hash(
 ) -> str | None:
     """Return the SHA-256 of everything that determines the outcome.
 
-    Functions count by their byte code, defaults and closures, not by what they call. None if a
+    Functions count by their byte code, defaults and closures, not by functions they call. None if a
     function, callback or argument has no canonical bytes.
     """
     total = sha256(repr((platform_sha256, sorted(choices.items()))).encode())

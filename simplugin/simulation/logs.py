@@ -70,7 +70,7 @@ class PrefixedStream:
     stream : text stream
         Where it writes.
     voice : Voice
-        What it begins lines with.
+        The prefix of each line.
     """
 
     def __init__(self, stream: TextIO, voice: LogPrefix) -> None:

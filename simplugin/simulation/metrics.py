@@ -27,7 +27,7 @@ def metrics(result: Result) -> tuple[Metric, ...]:
     """Return makespan, numbers of actors and activities, amounts, utilisation and energy.
 
     Utilisation is the computing time of the hosts that computed, divided by their number and the
-    makespan. What daemons do when all others have ended is cancelled, not failed. Metrics that need
+    makespan. Activities of daemons at the end are cancelled, not failed. Metrics that need
     the trace or the energy account are None without.
     """
     hosts, trace = result.hosts, result.trace
@@ -104,7 +104,7 @@ def hosts_listing(result: Result) -> ResultTable:
 
 
 def _queues(result: Result, *, longest: bool) -> NDArray[np.float64] | None:
-    """Return the mean or the largest number of executions at a time."""
+    """Return the mean or the largest number of simultaneous executions."""
     trace = result.trace
     if not result.provenance.get("trace", len(trace) > 0):
         return None

@@ -156,11 +156,11 @@ class SimGridOptions:
         and bandwidth if it is below 1.
     cpu_optim : {"Lazy", "TI", "Full"}, optional
         ``cpu/optim``: update algorithm. Lazy and Full give the same dates; under TI the failure
-        of a host is noticed only when what it executes would have ended.
+        of a host is noticed only when its executions would have ended.
     network_optim : {"Lazy", "Full"}, optional
         ``network/optim``: update algorithm. Both give the same dates.
     incremental : bool, optional
-        ``network/incremental``: after a change, rates are computed anew only for the transfers or
+        ``network/incremental``: after a change, rates are recomputed only for the transfers or
         parallel tasks that it affects; yes by default. With no, or with ``network_optim="Full"``,
         another ``network/solver`` or ``host/solver``, SimGrid's own solver computes all that are
         connected; a platform with Wi-Fi links is refused. The dates of transfers are the same to
@@ -231,7 +231,7 @@ class SimGridOptions:
         CM02 without cross-traffic and without a TCP window. Transfers share a link in inverse
         proportion to the latencies of their routes, as in LV08 and raw; equally (max-min) where
         these are equal or zero, and under ptask_L07. With latencies of zero in the platform,
-        transfers take s / b, as scheduling papers have it.
+        transfers take s / b, as in scheduling papers.
 
         Parameters
         ----------
@@ -265,7 +265,7 @@ _FIELD_OF_ITEM = {each["item"]: name for name, each in _FIELDS.items()}
 
 
 def _split(name: str, value: str) -> list[str]:
-    """Return the values of an item: SimGrid loads one plug-in at a time."""
+    """Return the values of an item: SimGrid loads each plug-in by its own option."""
     return [each.strip() for each in value.split(",")] if name == "plugin" else [value]
 
 
@@ -351,7 +351,7 @@ class SimulationOptions:
         if self.back_end not in get_args(BackEndName):
             known = " or ".join(map(repr, get_args(BackEndName)))
             raise SimpluginError(f"back_end is {self.back_end!r}; choose {known}")
-        # Prefixes would stand before what the debugger prints, too.
+        # Prefixes would also precede the output of the debugger.
         for name in ("wall_limit", "memory_limit", "prefix_prints"):
             if self.debug and getattr(self, name):
                 raise SimpluginError(f"debug=True simulates in this process; leave {name} out")

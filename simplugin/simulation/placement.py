@@ -20,7 +20,7 @@ Actors: TypeAlias = "Deployment | str | os.PathLike[str] | Sequence[Placement | 
 
 
 class NotAsyncError(DeploymentError, TypeError):
-    """A function that is to be an actor is no ``async def``."""
+    """A function that is to be an actor is not an ``async def``."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Placement:
     Parameters
     ----------
     host : str
-        Where.
+        The host on which it starts.
     function : callable
-        An ``async def`` whose first argument is the actor itself; lambdas and partial functions
+        An ``async def`` with the actor itself as first argument; lambdas and partial functions
         that return a coroutine or another awaitable will do.
     args : tuple
         Its further arguments.
@@ -154,7 +154,7 @@ def placements(
     actors : sequence of Placement or of tuples, Deployment, or path
         Placements, tuples ``(host, function, *args)``, or a deployment (or its file).
     functions : mapping of str to callable, optional
-        What the function names of a deployment stand for.
+        Functions by their names in a deployment.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Changes on a platform, by its profiles or besides, and hosts that failing links cut off."""
+"""Changes of capacities on a platform, and hosts that failing links cut off."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simplugin.simulation.resolve import resolve
 if TYPE_CHECKING:
     from simplugin.workloads.shared_deployment import SharedDeployment
 
-# A resource, and what of it changes.
+# A resource, and the kind of its change.
 Use = tuple[str, str]
 Lines = tuple[str, float]
 _STATES = ("HOST_AVAIL", "LINK_AVAIL")
@@ -35,7 +35,7 @@ class CapacityChange:
     Attributes
     ----------
     date : float
-        From when on [s].
+        Date of the change [s].
     resource : str
         Name of the host or link.
     capacity : float
@@ -59,26 +59,26 @@ class CapacityChange:
 def profile_changes(
     platform: Graph | Platform | str | os.PathLike[str], sharing: SharedDeployment, until: float
 ) -> list[CapacityChange]:
-    """Return what the profiles of a platform change.
+    """Return the changes of capacities by the profiles of a platform.
 
     Parameters
     ----------
     platform : Graph, Platform or path
         A graph has none. Profiles of latency change no capacity.
     sharing : Sharing
-        What is shared there, for the capacities that fractions are of.
+        Deployment with the nominal capacities, to which fractions apply.
     until : float
-        Before when [s]; profiles that start over are unrolled.
+        End of the period considered [s]; periodic profiles are unrolled.
 
     Returns
     -------
     list of Change
-        By resource, then by date, each of which changes something.
+        Effective changes by resource, then by date.
 
     Raises
     ------
     PlatformError
-        A profile is random, changes too often, is not found, or SimGrid does not bear it.
+        A profile is random, changes too often, is not found, or is refused by SimGrid.
     """
     if isinstance(platform, Graph):
         return []
@@ -108,7 +108,7 @@ def with_changes(
     Parameters
     ----------
     platform : Platform
-        Where, perhaps with profiles of its own for other resources.
+        The platform; it may have profiles for other resources.
     changes : iterable of Change
         Of its hosts and links, in any order.
     speeds : mapping of str to float
@@ -210,21 +210,21 @@ def ways(
     sharing: SharedDeployment,
     failing: Collection[str],
 ) -> dict[tuple[int, int], frozenset[str]]:
-    """Return which failing links are on the ways between parents and children.
+    """Return the failing links on the routes between parents and children.
 
     Parameters
     ----------
     platform : Graph, Platform or path
         Where.
     sharing : Sharing
-        What is deployed there.
+        The deployment.
     failing : collection of str
         Links that fail at some time.
 
     Returns
     -------
     dict of (int, int) to frozenset of str
-        For a parent's and a child's host, the links of the way there and back that may fail.
+        For a parent's and a child's host, the links of the routes in both directions that may fail.
     """
     if not failing:
         return {}
@@ -255,7 +255,7 @@ class ChangeableResources(NamedTuple):
     Attributes
     ----------
     hosts, links : frozenset of str
-        Those that can.
+        Those that can change.
     sealed : frozenset of str
         Links of clusters, which SimGrid lets follow no profile.
     owned : frozenset of str
@@ -268,7 +268,7 @@ class ChangeableResources(NamedTuple):
     owned: frozenset[str]
 
     def check(self, name: str) -> None:
-        """Refuse a change of what is not there, or cannot change, or changes by itself.
+        """Raise if a resource is missing, cannot change, or follows a profile.
 
         Raises
         ------

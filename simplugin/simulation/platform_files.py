@@ -35,7 +35,7 @@ def platform_file(
         A platform, or a file. Of a file that is compressed, begins with a byte order mark, or sets
         options of SMPI, SimGrid is given a copy that is not and does not.
     options : mapping of str to str, optional
-        Options of the simulation, which come before those of the platform; without, it is only
+        Options of the simulation, which precede those of the platform; None if it is only
         loaded.
     energy : bool
         True if the energy is to be measured.
@@ -43,8 +43,8 @@ def platform_file(
     Raises
     ------
     PlatformError
-        It cannot be read, sets an option that a simulation refuses, or does not meet what the
-        options ask of it; with line and remedy.
+        It cannot be read, sets an option that a simulation refuses, or does not meet the
+        requirements of the options; with line and remedy.
     """
     given: Any = platform
     if isinstance(given, str | os.PathLike):
@@ -87,7 +87,7 @@ def _require_fit(
     *,
     energy: bool,
 ) -> None:
-    """Raise unless a platform meets what the options of a simulation ask of it."""
+    """Raise unless a platform meets the requirements of a simulation's options."""
     if options is None:
         return
     # Of several values the first counts.

@@ -31,7 +31,7 @@ class ResolvedHost:
     speed : float
         Of each core in the power state it starts in [flop/s].
     cores : int
-        How many cores it has.
+        Number of cores.
     speeds : tuple of float
         Of each core in each power state [flop/s].
     properties : mapping of str to str
@@ -54,9 +54,9 @@ class ResolvedLink:
     name : str
         Its name.
     bandwidth : float
-        What it carries at most [byte/s].
+        Maximum rate [byte/s].
     latency : float
-        How long a byte takes through it [s].
+        Latency [s].
     sharing_policy : str
         ``SHARED``, ``FATPIPE`` or ``WIFI``.
     properties : mapping of str to str
@@ -72,7 +72,7 @@ class ResolvedLink:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRoute:
-    """The way from a host to another.
+    """The route from a host to another.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class ResolvedRoute:
     links : tuple of str
         Names of the links, in the order in which they are passed.
     latency : float
-        Of the whole way [s].
+        Latency of the whole route [s].
     """
 
     source: str
@@ -101,9 +101,9 @@ class ResolvedPlatform:
     links : tuple of ResolvedLink
         All links, by name; SimGrid's own loopback link left out.
     routes : tuple of ResolvedRoute
-        Of the pairs asked for, in their order.
+        Routes of the requested pairs, in their order.
     unreachable : tuple of (source, destination, reason)
-        The pairs asked for that have no route, and what SimGrid says about it.
+        Requested pairs without a route, with SimGrid's message.
     """
 
     hosts: tuple[ResolvedHost, ...]
@@ -121,7 +121,7 @@ class LoadStatistics:
     seconds : float
         Of real time, from reading the file to complete routing tables [s].
     memory : float
-        By which the process grew at most meanwhile [byte].
+        Maximum growth of the process [byte].
     hosts, cores : int
         Their numbers.
     speed : float
@@ -130,9 +130,9 @@ class LoadStatistics:
         SimGrid's sharing policy to number of links; a split-duplex link is two, and its own
         loopback link is not counted.
     joined : int
-        Number of pairs that have a route, of those that there was time for.
+        Number of pairs with a route, among those examined in time.
     unreachable : tuple of (source, destination, reason)
-        Those that have none, and what SimGrid says about it.
+        Pairs without a route, with SimGrid's message.
     """
 
     seconds: float
@@ -146,14 +146,14 @@ class LoadStatistics:
 
     @property
     def asked(self) -> int:
-        """Number of pairs for which SimGrid was asked for the route."""
+        """Number of pairs examined."""
         return self.joined + len(self.unreachable)
 
 
 def refuse_wifi(
     route: ResolvedRoute, links: Mapping[str, ResolvedLink], remedy: str, argument: str = ""
 ) -> None:
-    """Raise WorkloadError if a route passes a Wi-Fi link, whose bandwidth is not one number.
+    """Raise WorkloadError if a route passes a Wi-Fi link, which has several bandwidths.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def refuse_wifi(
     links : mapping of str to ResolvedLink
         Links by their names; others of the route do not count.
     remedy : str
-        What to do instead.
+        Remedy for the message.
     argument : str
         The argument at fault.
     """
@@ -182,7 +182,7 @@ def resolve(
     options: Sequence[str] = (),
     wall_limit: float = 600.0,
 ) -> ResolvedPlatform:
-    """Ask SimGrid itself, in a child process, what a platform comes to.
+    """Return hosts, links and routes of a platform as SimGrid loads it in a child process.
 
     Parameters
     ----------
@@ -194,12 +194,12 @@ def resolve(
     options : sequence of str
         SimGrid command-line options, for instance ``--cfg=network/model:CM02``.
     wall_limit : float
-        How long SimGrid may take [s of real time].
+        Maximum real time of SimGrid [s].
 
     Returns
     -------
     ResolvedPlatform
-        Hosts, links, and the routes asked for.
+        Hosts, links, and the requested routes.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def resolve(
         SimGrid refuses the platform; with SimGrid's own message, and file and line where it
         gives them.
     CrashError
-        SimGrid crashed without a word.
+        SimGrid crashed without a message.
     SetupError
         SimGrid's Python bindings cannot be imported.
     WallClockLimitError
@@ -240,8 +240,8 @@ def load(
     pairs : iterable of (source, destination)
         Hosts to look for routes between; `simplugin.platforms.census` chooses them.
     route_limit : float
-        Time to look for routes [s of real time]; the pairs that are left then are not asked
-        for. In a zone of 100,000 hosts of routing ``Dijkstra`` a route takes some 0.2 s.
+        Time to look for routes [s of real time]; the remaining pairs are skipped.
+        In a zone of 100,000 hosts of routing ``Dijkstra`` a route takes some 0.2 s.
     wall_limit : float
         Time that all that may take [s of real time].
 
@@ -283,7 +283,7 @@ def _answered(
     file: str, wall_limit: float, options: Sequence[str], question: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the answer of a simulation's process to a question about a platform file."""
-    # A platform file may ask for a trace of the simulation; there is none, so write no file.
+    # Without a simulation there is no trace, even if the platform file enables tracing.
     quiet = ["--log=root.thresh:critical", "--cfg=tracing:no"]
     settings = SimulationSettings(
         platform=file,

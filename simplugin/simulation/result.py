@@ -54,7 +54,7 @@ class ReturnedValues(tuple[Returned, ...]):
 
         names = [each.name for each in fields(Returned)]
         columns = {name: [getattr(actor, name) for actor in self] for name in names}
-        # Arrays and other containers stay what they are.
+        # Arrays and other containers are kept.
         return pd.DataFrame({name: pd.Series(columns[name], dtype=object) for name in names})
 
     def _repr_html_(self) -> str:
@@ -67,7 +67,7 @@ class ReturnedValues(tuple[Returned, ...]):
 class _Totals(TraceColumns):
     """Data classes of a column of names and columns of numbers."""
 
-    # Title of the table, its column whose largest values come first, and units; ``%``: a ratio.
+    # Title of the table, the column that sorts rows, largest first, and units; ``%``: a ratio.
     title: ClassVar[str]
     order: ClassVar[str]
     units: ClassVar[dict[str, str]]
@@ -120,11 +120,11 @@ class HostTotals(_Totals):
     busy : float64, shape (n,)
         Time with at least one execution [s].
     energy : float64, shape (n,)
-        Energy consumed [J]; NaN if it was not asked for.
+        Energy consumed [J]; NaN if energy was not measured.
     utilisation : float64, shape (n,)
         Part of the simulated time with at least one execution, `busy` divided by the end date, as
-        in tables and metrics. A host of four cores that computes one task at a time is utilised,
-        too; the mean load of all its cores is what the plug-in ``host_load`` measures. NaN for a
+        in tables and metrics. A host of four cores that computes a single task is utilised,
+        too; the mean load of all its cores is measured by the plug-in ``host_load``. NaN for a
         simulation of no time.
     """
 
@@ -158,7 +158,7 @@ class LinkTotals(_Totals):
     bytes : float64, shape (n,)
         Bytes carried by transfers.
     energy : float64, shape (n,)
-        Energy consumed [J]; NaN if it was not asked for, and for wireless links; 0 for links
+        Energy consumed [J]; NaN if energy was not measured, and for wireless links; 0 for links
         without ``wattage_range``, as in SimGrid.
     """
 
@@ -198,7 +198,7 @@ class Result:
         Hosts that failed or were turned off, and from when to when [s].
     provenance : dict
         Versions, back end, seed, limits, hash of the platform and of the actors, and the SimGrid
-        options in force: what is needed to have the same numbers again.
+        options in force: all that determines the numbers.
     """
 
     clock: float
@@ -240,11 +240,11 @@ class Result:
         )
 
     def values(self, name: str) -> list[Any]:
-        """Return what the actors called `name` returned, in order of creation."""
+        """Return the values of the actors called `name`, in order of creation."""
         return [actor.value for actor in self.returned if actor.name == name]
 
     def value_of(self, name: str) -> Any:
-        """Return what the one actor called `name` returned.
+        """Return the value of the only actor called `name`.
 
         Raises
         ------
@@ -271,7 +271,7 @@ class Result:
             for each in fields(part)
             if each.name != "utilisation"  # it follows from the others
         ]
-        # Most results have neither of these.
+        # Most results have neither.
         rare = {"plugins": self.plugins, "off_times": self.off_times}
         further = {name: each for name, each in rare.items() if each}
         contents = [self.clock, returned, columns, self.provenance]

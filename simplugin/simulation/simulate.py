@@ -135,7 +135,7 @@ def prepare_job(
 
 
 def _actor_job(placement: Placement) -> ActorJob:
-    """Return what a simulation's process needs of a placement."""
+    """Return a placement as a simulation's process needs it."""
     return ActorJob(
         placement.function,
         placement.args,

@@ -33,8 +33,8 @@ class HostState:
     is_on : bool
         True if it is on.
     speed : float
-        Of a core, as its profile leaves it [flop/s]; NaN under ``cpu/optim:TI``, of which SimGrid
-        tells neither this nor the next two.
+        Of a core, as its profile leaves it [flop/s]; NaN under ``cpu/optim:TI``, where SimGrid
+        gives neither this nor the next two.
     load : float
         Speed in use [flop/s].
     flops : float
@@ -84,7 +84,7 @@ class ActivityState:
     amount : float
         Of all [flop or byte].
     remaining : float
-        What is left [flop or byte]; NaN where SimGrid does not tell.
+        Remaining amount [flop or byte]; NaN if SimGrid does not tell.
     """
 
     kind: str
@@ -101,8 +101,8 @@ class Simulation:
 
     Parameters
     ----------
-    job : Job
-        What it simulates.
+    job : SimulationJob
+        The simulation to run.
     supervision : Supervision
         Its process, which pauses.
     """
@@ -116,12 +116,12 @@ class Simulation:
 
     @property
     def clock(self) -> float:
-        """The simulated date, after an error that of it [s]."""
+        """Simulated time [s]; after an error, the time at which it occurred."""
         return self._supervision.clock if self._result is None else self._result.clock
 
     @property
     def at_end(self) -> bool:
-        """True if nothing can happen any more; `run` gives the result, or raised an error."""
+        """True after the last event; `run` gives the result, or raised an error."""
         return self._supervision.at_end or self._ended
 
     @property
@@ -136,22 +136,22 @@ class Simulation:
 
     @property
     def activities(self) -> tuple[ActivityState, ...]:
-        """All that occupies hosts and links, in order of creation."""
+        """All activities on hosts and links, in order of creation."""
         return tuple(ActivityState(*row) for row in self._look()[2])
 
     @property
     def actors(self) -> tuple[BlockedActor, ...]:
-        """All actors that have not ended: what each awaits, since when, and where."""
+        """All living actors: the operation that each awaits, since when, and the line of code."""
         found: tuple[BlockedActor, ...] = self._look()[3]
         return found
 
     def step(self) -> bool:
-        """Go on to the next event, with all that happens at its date.
+        """Advance to the next event, with all events of its date.
 
         Returns
         -------
         bool
-            False if nothing can happen any more.
+            False after the last event.
 
         Raises
         ------
@@ -163,18 +163,18 @@ class Simulation:
         return not self.at_end
 
     def run_until(self, date: float) -> None:
-        """Go on to a date [s], with all that happens up to it and at it; raise as `step`."""
+        """Advance to a date [s], events at that date included; raise as `step`."""
         given: object = date
         if not is_real(given) or math.isnan(given):
             raise SimpluginError(f"date is {date!r}; give a number of seconds")
         if date < self.clock:
             raise SimpluginError(f"date is {date!r}; the simulation is at {self.clock:g} s already")
         if not self.at_end:
-            # To an infinite date it would go for good.
+            # An infinite date is the command to run to the end.
             self._command(GO, min(date, sys.float_info.max))
 
     def run(self) -> Result:
-        """Go on to the end; return the result, the same as that of `simulate`; raise as `step`."""
+        """Advance to the end; return the same result as `simulate`; raise as `step`."""
         if self._result is None:
             body = self._command(GO, math.inf)
             assert body is not None
@@ -182,14 +182,14 @@ class Simulation:
         return self._result
 
     def _look(self) -> tuple[Any, ...]:
-        """Ask for the state, once a pause."""
+        """Request the state, once a pause."""
         if self._looked is None:
             self._command(LOOK, 0.0)
             self._looked = self._supervision.state()
         return self._looked
 
     def _command(self, kind: bytes, date: float) -> bytes | None:
-        """Have the simulation obey."""
+        """Send a command to the simulation."""
         if not self._supervision.is_paused:
             raise SimpluginError("this simulation has ended; make another one")
         self._looked = None

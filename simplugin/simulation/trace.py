@@ -141,7 +141,7 @@ class Trace(TraceColumns):
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Any]) -> Trace:
-        """Build from a back end's columns, whose codes are called `kind` and `state`."""
+        """Build from a back end's columns; their codes are called `kind` and `state`."""
         given = dict(columns)
         for name in ("kind", "state"):
             if name in given:

@@ -1,6 +1,6 @@
 """The interface of actors: `me` and all that it gives, the same on both back ends.
 
-These protocols are for annotations and for reading; nobody has to inherit from them:
+These protocols are for annotations and for reading; actors need not inherit from them:
 
 >>> from simplugin.simulation.api import Actor
 >>> async def greet(me: Actor, name: str) -> float:
@@ -11,9 +11,9 @@ These protocols are for annotations and for reading; nobody has to inherit from 
 Dates and durations are in simulated seconds, work in flop, sizes in byte, energy in joule. None is
 no time limit. ``docs/semantics.md`` describes what each operation does.
 
-Operations that take time return an awaitable and start when awaited; those whose name ends in
+Operations that take time return an awaitable and start when awaited; those with a name that ends in
 ``_async`` start at once and return an `Activity`; those in ``_init`` return one that is to start
-later. A failed await raises an exception of `simplugin.core.errors` whose `activity` names the
+later. A failed await raises an exception of `simplugin.core.errors` with the failed `activity`, the
 culprit.
 """
 

@@ -100,7 +100,7 @@ class Actor(Protocol):
         bound : float, optional
             Largest speed [flop/s].
         threads : int
-            Number of threads, each of which computes `flops` on a core of its own; they progress
+            Number of threads; each computes `flops` on a core of its own; they progress
             together, and share the cores if there are fewer.
         label : str, optional
             Label in the trace.
@@ -127,7 +127,7 @@ class Actor(Protocol):
         *,
         label: str | None = None,
     ) -> Awaitable[None]:
-        """Run a parallel task, whose parts progress together at the pace of the slowest.
+        """Run a parallel task; its parts progress together at the pace of the slowest.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Actor(Protocol):
         rate: float | None = None,
         label: str | None = None,
     ) -> Awaitable[None]:
-        """Transfer bytes between two hosts, neither of which has to be this actor's.
+        """Transfer bytes between any two hosts.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class Actor(Protocol):
         Raises
         ------
         TimeoutException
-            The limit was reached first; the activities go on.
+            The limit was reached first; the activities continue.
         NetworkFailureException, HostFailureException, StorageFailureException, CancelException
             The first to end failed: it is the exception's `activity`.
         """
@@ -265,7 +265,7 @@ class Actor(Protocol):
         Raises
         ------
         TimeoutException
-            The limit was reached first; the activities go on.
+            The limit was reached first; the activities continue.
         NetworkFailureException, HostFailureException, StorageFailureException, CancelException
             One failed; raised at that date, without waiting for the others.
         """
@@ -325,7 +325,7 @@ class Actor(Protocol):
         """
 
     def kill(self) -> None:
-        """End it now: its ``finally`` blocks and on-exit callbacks run, what it does fails."""
+        """End it now: its ``finally`` blocks and on-exit callbacks run, its activities fail."""
 
     def exit(self) -> None:
         """End the actor that calls this; it counts as killed."""
@@ -334,7 +334,7 @@ class Actor(Protocol):
         """Stop it, with its executions and transfers, until `resume`; it may be the caller."""
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Resume the actor."""
 
     def daemonize(self) -> None:
         """Make it a daemon."""
@@ -486,4 +486,4 @@ class Barrier(Named, Protocol):
         """Number of actors that it waits for."""
 
     def wait(self) -> Awaitable[bool]:
-        """Wait until all have come; True for the last one only."""
+        """Wait until all have arrived; True for the last one only."""

@@ -1,4 +1,4 @@
-"""Functions that SimGrid's models ask, and functions that hear what happens."""
+"""Functions that SimGrid's models call, and functions that are notified of events."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Callbacks:
     ----------
     host_sharing, link_sharing : mapping of str to function (capacity, count) -> float
         Nonlinear sharing of a host [flop/s] or link [byte/s], by its name: the capacity that
-        `count` executions or transfers at a time share, above 0, given the whole `capacity`. A link
-        ``l`` that is SPLITDUPLEX is two, ``l_UP`` and ``l_DOWN``.
+        `count` simultaneous executions or transfers share, above 0, given the whole `capacity`. A
+        link ``l`` that is SPLITDUPLEX is two, ``l_UP`` and ``l_DOWN``.
     disk_read_sharing, disk_write_sharing : mapping of str to function (capacity, count) -> float
         The same of reading from and writing to a disk [byte/s], by ``host:disk``.
     bandwidth_factor, latency_factor : function (size, source, destination, links, zones) -> float
@@ -72,7 +72,7 @@ class Callbacks:
     on_link_state_change : function (date, link, is_on)
         Called whenever a link, given by its name, goes off or on.
     on_activity_completion : function (completion)
-        Called with each activity that has ended, a `Completion`, before actors go on.
+        Called with each activity that has ended, a `Completion`, before actors continue.
 
     Examples
     --------

@@ -30,8 +30,8 @@ class Activity(Protocol):
     It belongs to the actor that started it and is cancelled when that actor ends (direct
     transfers excepted).
 
-    One that comes from an operation whose name ends in ``_init`` is planned: it starts when it is
-    told to, has all that it needs, and its dependencies are over. Whoever waits for it or tests it
+    An operation with a name that ends in ``_init`` gives a planned activity: it starts when it is
+    told to, has all that it needs, and its dependencies are over. To wait for it or to test it
     starts it, too.
     """
 
@@ -94,7 +94,7 @@ class Activity(Protocol):
 
     @property
     def start_time(self) -> float | None:
-        """Date of its start [s]; a put or get starts when its partner is there too."""
+        """Date of its start [s]; a put or get starts with its partner."""
 
     @property
     def finish_time(self) -> float | None:
@@ -128,7 +128,7 @@ class Activity(Protocol):
         """
 
     def start(self) -> Activity:
-        """Start what is planned, as soon as it is assigned and its dependencies are over.
+        """Start a planned activity as soon as it is assigned and its dependencies are over.
 
         Returns
         -------
@@ -142,12 +142,12 @@ class Activity(Protocol):
         """
 
     def detach(self) -> None:
-        """Start what is planned, and let it outlive its actor; see `start`."""
+        """Start a planned activity that outlives its actor; see `start`."""
 
     def add_successor(self, activity: Activity, /) -> Activity:
         """Let a planned activity start after this one has finished.
 
-        If this one fails or is cancelled, the other never starts by itself.
+        If this one fails or is cancelled, the other never starts.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class Resource(Protocol):
 
     @property
     def concurrency_limit(self) -> int | None:
-        """Largest number of activities at a time, None without a limit; the others wait in turn.
+        """Maximum number of simultaneous activities, None if unlimited; the others wait in turn.
 
         May be set while nothing uses the resource.
         """
@@ -222,7 +222,7 @@ class Resource(Protocol):
 
 
 class MeasuredResource(Resource, Protocol):
-    """A host or a link, whose load and energy SimGrid measures."""
+    """A host or a link with the load and energy that SimGrid measures."""
 
     @property
     def load(self) -> float:
@@ -452,7 +452,7 @@ class Rendezvous(Protocol):
 class Mailbox(Rendezvous, Protocol):
     """A place where puts and gets meet, first come first served.
 
-    The transfer starts when both sides are there, and goes from the sender's host to the
+    The transfer starts when both sides are ready, and goes from the sender's host to the
     receiver's.
     """
 
@@ -470,7 +470,7 @@ class Mailbox(Rendezvous, Protocol):
         Parameters
         ----------
         payload : object
-            What the receiver gets: this very object, not a copy.
+            Object that the receiver gets, not a copy.
         size : float
             What crosses the network [byte].
         rate : float, optional

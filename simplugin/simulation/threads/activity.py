@@ -1,4 +1,4 @@
-"""Activities, which have a handle, and waiting for them."""
+"""Activities with a handle, and waits for them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ThreadsActivity:
     Parameters
     ----------
     owner : Actor
-        Its actor, whose end cancels it.
+        Its actor; it is cancelled when the actor ends.
     label : str or None
         Label in the trace.
     amount : float
@@ -111,7 +111,7 @@ class ThreadsActivity:
             self.hold_action(is_held=is_held)
 
     def hold_action(self, *, is_held: bool) -> None:
-        """Have SimGrid suspend or resume what it does of it."""
+        """Suspend or resume its action in SimGrid."""
 
     def begun(self) -> ThreadsActivity:
         """Start it now."""
@@ -122,7 +122,7 @@ class ThreadsActivity:
         return self
 
     def begin(self) -> None:
-        """Do what its start means."""
+        """Start the work."""
         raise NotImplementedError
 
     def end(self, failure: Failure | None = None) -> None:
@@ -140,10 +140,10 @@ class ThreadsActivity:
             wait.notify(self)
 
     def leave(self) -> None:
-        """Leave what it occupies, or where it waits."""
+        """Free its resource, or leave its queue."""
 
     def give_back(self) -> None:
-        """Pass on what it was given, because its actor is killed before it could go on."""
+        """Return its grant, because its actor is killed before it resumes."""
 
     def time_out(self) -> None:
         """End it at its time limit."""
@@ -211,7 +211,7 @@ class Await:
     activities : list of Activity
         Which.
     mode : {"one", "any", "all"}
-        What is waited for.
+        The activities that must end.
     timeout : float or None
         Time limit [s].
     begins : bool
@@ -285,13 +285,13 @@ class Await:
         me.wake()
 
     def notify(self, activity: ThreadsActivity) -> None:
-        """Take note that an activity has ended."""
+        """Wake the actor if an ended activity is decisive."""
         is_decisive = self._mode != "all" or activity.state != "FINISHED"
         if self._actor is not None and (is_decisive or not self._left()):
             self._go_on()
 
     def _expire(self) -> None:
-        """Take note that the time limit is reached."""
+        """End the wait at its time limit."""
         if self._begins:
             self._activities[0].time_out()
         elif self._actor is not None:
@@ -299,7 +299,7 @@ class Await:
             self._go_on()
 
     def abandon(self) -> None:
-        """End what the actor waits for, which is being killed."""
+        """Cancel the awaited activities of an actor that is being killed."""
         if self._actor is not None:
             self._go_on()
         for each in self._activities:
@@ -309,7 +309,7 @@ class Await:
                 each.cancel()
 
     def _is_satisfied(self) -> bool:
-        """Return True if nothing has to be waited for any more."""
+        """Return True if the wait is over."""
         return self._decisive() is not None or not self._left()
 
     def _left(self) -> list[ThreadsActivity]:
@@ -324,7 +324,7 @@ class Await:
         return decisive[0] if decisive else None
 
     def _outcome(self) -> Any:
-        """Return the result of what is over, or raise."""
+        """Return the result of the wait, or raise."""
         late = errors.TimeoutException
         if self._has_expired:
             raise self._activities[0].error(late) if self._mode == "one" else late(ENDS[late][1])
@@ -344,7 +344,7 @@ class Await:
 
 
 class WaitingQueue:
-    """A line in which actors wait for each other.
+    """A queue in which actors wait for each other.
 
     Parameters
     ----------
@@ -374,7 +374,7 @@ class WaitingQueue:
         return request.wait()
 
     def take_back(self, request: Request) -> None:
-        """Take back what was given to an actor that is killed before it could go on."""
+        """Take back the grant of an actor that is killed before it resumes."""
 
     def time_out(self, request: Request) -> None:
         """End a request at its time limit."""
@@ -382,7 +382,7 @@ class WaitingQueue:
 
 
 class Request(ThreadsActivity):
-    """Something that an actor asks for at a place, and that `answer`, or another actor, ends."""
+    """A request of an actor in a queue, ended by `answer` or by another actor."""
 
     is_work = False
 
@@ -401,7 +401,7 @@ class Request(ThreadsActivity):
             self.place.line.remove(self)
 
     def give_back(self) -> None:
-        """Pass on what it was given."""
+        """Return its grant to the queue."""
         if self.state == "FINISHED":
             self.place.take_back(self)
 

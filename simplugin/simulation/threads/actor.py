@@ -49,9 +49,9 @@ class ThreadsActor:
     is_gone : bool
         SimGrid has killed its thread, which may call nothing any more.
     activities : list of Activity
-        Those that it started and that go on, detached ones excepted.
+        Its running activities, except detached ones.
     waits_at : Await or None
-        What it waits for.
+        The operation it waits for.
     since : float
         Date since which it waits [s].
     """
@@ -115,7 +115,7 @@ class ThreadsActor:
         return "killed" if self.was_killed else "ended" if self.phase == "ended" else "running"
 
     def as_blocked(self) -> errors.BlockedActor:
-        """Return where and what it waits for."""
+        """Return its blocked operation and the line of code."""
         waits = "its start" if self.waits_at is None else self.waits_at.describe()
         waits = "to be resumed" if self.is_suspended else waits
         place = await_place(self.coroutine)
@@ -235,7 +235,7 @@ class ThreadsActor:
         request.end()
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Resume the actor."""
         if self.is_suspended and not self.dying:
             self.is_suspended = False
             for each in self.activities:
@@ -337,7 +337,7 @@ class ThreadsActor:
                 self.end_now()
 
     def wake(self) -> None:
-        """Let it go on, or be due when it is resumed."""
+        """Make it ready, or due once it is resumed."""
         if self.phase != "blocked":
             return
         if self.is_suspended and not self.dying:
@@ -346,12 +346,12 @@ class ThreadsActor:
             self._make_ready()
 
     def _make_ready(self) -> None:
-        """Let it go on, after those that were ready before."""
+        """Make it ready, after the actors that were ready before."""
         self.phase, self._is_due = "ready", False
         self.world.later(self._go)
 
     def _go(self) -> None:
-        """Open its gate, in a new thread at first; who is killed before needs none."""
+        """Open its gate, in a new thread at first; an actor killed before needs none."""
         if self._native is None and not self.dying:
             self._native = self.host.native.add_actor(self.name, self._live)
         if self._native is None:
@@ -365,7 +365,7 @@ class ThreadsActor:
             self._live(runs=False)
 
     def end_now(self) -> None:
-        """Kill it: end what it does, and throw the kill into its coroutine when it goes on."""
+        """Kill it: cancel its activities, and throw the kill into its coroutine when it resumes."""
         if self.dying:
             return
         self.dying, self.is_suspended = True, False
@@ -378,7 +378,7 @@ class ThreadsActor:
             self._make_ready()
 
     def _end_activities(self) -> None:
-        """End all that it has started."""
+        """Cancel its activities."""
         for each in list(self.activities):
             each.cancel()
 
@@ -429,7 +429,7 @@ class ThreadsActor:
         self.world.current = None
 
     def _drive(self) -> Any:
-        """Do what the coroutine asks for until it returns; return its value."""
+        """Perform the awaited operations until the coroutine returns; return its value."""
         self.coroutine = self.job.function(self, *self.job.args)
         if not inspect.iscoroutine(self.coroutine):
             raise TypeError(

@@ -66,7 +66,7 @@ class ThreadsBackEnd:
         _driver.monitor_hosts(self._host_switched)
 
     def _host_switched(self, _date: float, name: str, is_on: bool) -> None:
-        """Take note that a host has gone off or on."""
+        """Record that a host has been switched off or on."""
         try:
             host_switched(self._world, name, is_on)
         except BaseException as error:
@@ -80,7 +80,7 @@ class ThreadsBackEnd:
     clock = staticmethod(_driver.clock)
 
     def log_with(self, level: int, write: Callable[[str, object], None]) -> None:
-        """Have what actors log from this level on written: `write(level, message)`."""
+        """Write log messages of at least this level by `write(level, message)`."""
         self._world.log_level, self._world.write_log = level, write
 
     def call_back(self, _callbacks: Callbacks) -> None:
@@ -115,7 +115,7 @@ class ThreadsBackEnd:
             raise world.error
 
     def collect(self) -> dict[str, Any]:
-        """Hand over totals, trace and returned values."""
+        """Return totals, trace and returned values."""
         world, record = self._world, self._record
         hosts, links = list(world.hosts), list(world.links)
         return collected(

@@ -19,13 +19,13 @@ class PendingPutOrGet(Transfer):
     Parameters
     ----------
     meeting : Meeting
-        Where.
+        The mailbox or queue.
     payload, size, rate, label
         Of a put; see `simplugin.simulation.api.Mailbox.put`.
     """
 
     peer: PendingPutOrGet | None = None
-    # True of a put whose get was there before.
+    # True of a put that came after its get.
     is_second = False
 
     is_put = True
@@ -71,7 +71,7 @@ class PendingPutOrGet(Transfer):
             self.hold_action(is_held=True)
 
     def hold_action(self, *, is_held: bool) -> None:
-        """Have SimGrid suspend or resume the transfer."""
+        """Suspend or resume the transfer in SimGrid."""
         if self.is_put or self.peer is None:
             super().hold_action(is_held=is_held)
         else:

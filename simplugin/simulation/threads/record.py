@@ -14,7 +14,7 @@ from simplugin.simulation.threads import simgrid
 from simplugin.simulation.trace import KINDS, Trace
 
 _STATES = ("FINISHED", "FAILED", "CANCELED")
-# Memory of a row, and of a text besides its characters, about [byte].
+# Memory of a row, and overhead of a text, about [byte].
 _ROW, _TEXT = sum(np.dtype(each).itemsize for each in Trace.dtypes.values()), 100
 
 

@@ -56,7 +56,7 @@ def promised(protocol: type) -> list[str]:
 
 
 def complete(protocol: type) -> Callable[[T], T]:
-    """Return a decorator that makes a class refuse what a protocol promises and it lacks."""
+    """Return a decorator that makes a class refuse the operations of a protocol that it lacks."""
 
     def decorate(made: T) -> T:
         declared = {name for base in made.__mro__ for name in vars(base).get("__annotations__", {})}

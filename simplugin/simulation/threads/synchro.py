@@ -26,7 +26,7 @@ class ThreadsLock(WaitingQueue):
             self.line.append(request)
 
     def taken_by(self, actor: Any) -> None:
-        """Take note of who has it."""
+        """Record its owner."""
 
     def free(self) -> None:
         """Take one back, and give it to the next that waits."""
@@ -35,7 +35,7 @@ class ThreadsLock(WaitingQueue):
             self.give(self.line.popleft())
 
     def take_back(self, _request: Request) -> None:
-        """Take back what an actor was given that is killed before it could go on."""
+        """Take back the grant of an actor that is killed before it resumes."""
         self.free()
 
 
@@ -77,7 +77,7 @@ class ThreadsMutex(ThreadsLock):
     owner: Any = None
 
     def taken_by(self, actor: Any) -> None:
-        """Take note of who has it."""
+        """Record its owner."""
         self.owner = actor
 
     def free(self) -> None:
@@ -138,11 +138,11 @@ class ThreadsCondition(WaitingQueue):
         self.line.append(request)
 
     def time_out(self, request: Request) -> None:
-        """Let somebody go on without having been notified."""
+        """End a wait that was not notified."""
         self._lock_again(request, was_notified=False)
 
     def _lock_again(self, request: Request, *, was_notified: bool) -> None:
-        """Let somebody wait for the mutex, without a time limit."""
+        """Move a request to the queue of the mutex, without a time limit."""
         request.leave()
         for wait in request.waits:
             wait.forget_limit()
@@ -173,11 +173,11 @@ class ThreadsBarrier(WaitingQueue):
         self.size = index(size)
 
     def wait(self) -> Await:
-        """Wait until all have come; True for the last."""
+        """Wait until all have arrived; True for the last."""
         return self.asked("barrier", self._come)
 
     def _come(self, request: Request) -> None:
-        """Let all go if nobody is missing."""
+        """Release all once the barrier is complete."""
         self.line.append(request)
         request.value = len(self.line) >= self.size
         while request.value and self.line:

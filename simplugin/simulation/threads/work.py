@@ -1,4 +1,4 @@
-"""Hosts, links and routes, and what occupies them: executions, parallel tasks, transfers, sleep."""
+"""Hosts, links and routes, and activities on them: executions, parallel tasks, transfers, sleep."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simplugin.simulation.threads.activity import Failure, ThreadsActivity, a_nu
 from simplugin.simulation.threads.refused import complete, refuse
 from simplugin.simulation.threads.world import SimulationState, Timer, nothing
 
-# Largest part of a size that may be lost without a word.
+# Largest fraction of a size that may be lost silently.
 _NO_FRACTION = 1e-10
 
 
@@ -25,7 +25,7 @@ def _read(name: str) -> Any:
 
 
 def _changed(name: str) -> Any:
-    """Return an attribute of the compiled driver's whose change is a request of an actor."""
+    """Return an attribute of the compiled driver that actors change by requests."""
 
     def write(self: Any, value: object) -> None:
         self.world.request(lambda: setattr(self.shared, name, value))
@@ -111,7 +111,7 @@ class Work(ThreadsActivity):
     # Why it fails with one of its hosts, and why SimGrid has ended it early otherwise.
     host_failure: Failure = errors.HostFailureException
     other_failure: Failure = errors.CancelException
-    # What SimGrid does of it in all, where that is not its amount.
+    # Total amount in SimGrid, where that differs from its amount.
     whole: float | None = None
     _name = ""
     _native: Any = None
@@ -121,7 +121,7 @@ class Work(ThreadsActivity):
     _end = ""
 
     def begin(self) -> None:
-        """Have SimGrid do it."""
+        """Start it in SimGrid at this date."""
         self._name = str(next(self.world.numbers))
         self.spans: list[tuple[float, float]] = []
         self._since = self.world.now
@@ -139,7 +139,7 @@ class Work(ThreadsActivity):
             self.end(failure)
 
     def _start(self) -> None:
-        """Have SimGrid start it."""
+        """Start its action in SimGrid."""
         if not self._end:
             self._end_unless_possible()
         if self._end:
@@ -153,14 +153,14 @@ class Work(ThreadsActivity):
             self._native.suspend()
 
     def hold_action(self, *, is_held: bool) -> None:
-        """Have SimGrid suspend or resume its action."""
+        """Suspend or resume its action in SimGrid."""
         if self._name:
             self.end_span()
             self._since = None if is_held else self.world.now
             self.world.later(lambda: self.call("suspend" if is_held else "resume"))
 
     def end_span(self) -> None:
-        """Take note that it is suspended, or over."""
+        """Record that it is suspended, or over."""
         if self._since is not None:
             self.spans.append((self._since, self.world.now))
 
@@ -169,7 +169,7 @@ class Work(ThreadsActivity):
         self.stop(self.state)
 
     def stop(self, state: str) -> None:
-        """Have SimGrid end its action, which ended so."""
+        """Cancel its action in SimGrid; `state` is its final state."""
         if self._name and not self._end:
             self._end = state
             self.end_span()
@@ -183,7 +183,7 @@ class Work(ThreadsActivity):
             getattr(self._native, method)()
 
     def ended(self, left: float, *, has_failed: bool) -> None:
-        """Take note that SimGrid has ended the action; `left` is what was left."""
+        """Record that SimGrid has ended the action with the remaining amount `left`."""
         whole = self.amount if self.whole is None else self.whole
         if self.world.takes_parallel_tasks:  # SimGrid counts the fraction
             left *= whole
@@ -195,18 +195,18 @@ class Work(ThreadsActivity):
         raise NotImplementedError
 
     def shape(self, name: str) -> None:
-        """Have SimGrid give its action, of this name, what the bindings cannot."""
+        """Set properties of its action that the bindings lack."""
 
     def obstacle(self) -> Failure | None:
-        """Return what else keeps it from starting now, None if nothing does."""
+        """Return another reason why it cannot start now, None if it can."""
         return None
 
     def fails_with(self, host: ThreadsHost) -> bool:
-        """Return True if it fails with a host because it is nobody's there."""
+        """Return True if it is detached and fails with its host."""
         return self.is_detached and host is self.hosts[0]
 
     def account(self, done: float, state: str) -> None:
-        """Record what was done."""
+        """Record the work done."""
         raise NotImplementedError
 
 
@@ -235,11 +235,11 @@ class ThreadsExecution(Work):
         return simgrid.this_actor.exec_init([self.hosts[0].native], [self.amount], [])
 
     def shape(self, name: str) -> None:
-        """Have SimGrid give its action priority and bound."""
+        """Set priority and bound of its action."""
         _driver.shape(self.hosts[0].name, name, self._share, self._bound)
 
     def account(self, done: float, state: str) -> None:
-        """Record what was computed."""
+        """Record the flops computed."""
         self.world.record.computed(self.hosts[0].name, self, done)
         self.world.record.add(self, self.hosts[0].name, "exec", done, state)
 
@@ -287,7 +287,7 @@ class ParallelTask(Work):
         return simgrid.this_actor.exec_init(natives, self._flops.tolist(), sizes)
 
     def account(self, done: float, state: str) -> None:
-        """Record what was computed and transferred; `done` is the part of the task."""
+        """Record flops and bytes; `done` is the completed fraction of the task."""
         names, record = [host.name for host in self.hosts], self.world.record
         for name, flops in zip(names, self._flops.tolist(), strict=True):
             record.computed(name, self, done * flops)
@@ -313,7 +313,7 @@ class Transfer(Work):
         return size
 
     def begin(self) -> None:
-        """Have SimGrid do it, if there is a route."""
+        """Start it in SimGrid, unless there is no route."""
         if self.amount == 0 and self.world.takes_parallel_tasks:
             refuse("transfers of 0 byte under ptask_L07")
         if self.off() is None and _driver.route_problem(*self._names(), True):
@@ -348,13 +348,13 @@ class Transfer(Work):
         return kind(problem) if problem else super().error(kind)
 
     def account(self, done: float, state: str) -> None:
-        """Record what was transferred."""
+        """Record the bytes transferred."""
         self.world.record.carried(*self._names(), done)
         self.world.record.add(self, "->".join(self._names()), "comm", done, state)
 
 
 class DirectTransfer(Transfer):
-    """Bytes from a host to another, without actors there; nobody's, it outlives its actor."""
+    """Bytes from a host to another, without actors there; it outlives its actor."""
 
     kind = "transfer"
     is_detached = True

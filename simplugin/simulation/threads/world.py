@@ -1,4 +1,4 @@
-"""The one simulation of this process: what is due when, who lives, and how it ends."""
+"""State of the simulation of this process: timers, requests, living actors, end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROGRESS_EVERY = 1024
 
 
 def nothing() -> None:
-    """Do nothing: the function of a timer that is not wanted any more."""
+    """Do nothing: the function of a cancelled timer."""
 
 
 class AbandonedError(BaseException):
@@ -53,13 +53,13 @@ class SimulationState:
     hosts, links : dict of str to Host, of str to Link
         By name.
     actors, living : list of Actor
-        All in order of their pid, and those that have not ended.
+        All in order of their pid, and those alive.
     boot : list of Actor
         Those that start again each time their host comes back.
     current : Actor or None
         The actor that runs.
     running : dict of str to Work
-        Those whose action SimGrid has not ended, by the name that SimGrid has of it.
+        Activities with a running action, by its name in SimGrid.
     takes_parallel_tasks : bool
         True if the host model is ptask_L07.
     expected_awaits : int
@@ -93,7 +93,7 @@ class SimulationState:
         self.numbers = itertools.count()
         self._timers: list[Timer] = []
         self._requests: deque[Callable[[], object]] = deque()
-        # What has ended at this date, which SimGrid has not finished yet.
+        # Activities that ended at this date; SimGrid has not finished them yet.
         self._kept: list[Any] = []
         self._kept_since = 0.0
         self._has_killed = False
@@ -105,25 +105,25 @@ class SimulationState:
         return float(simgrid.Engine.clock)
 
     def shared(self, kind: Callable[..., T], name: str | None, *args: Any) -> T:
-        """Return what all actors share by name, or something new without."""
+        """Return the object that all actors share by name, or a new one without a name."""
         found: T | None = None if name is None else self._named.get((kind, name))
         made = kind(self, *args, name) if found is None else found
         return made if name is None else self._named.setdefault((kind, name), made)
 
-    # ---- what is due ----
+    # ---- timers and requests ----
 
     def at(self, date: float, function: Callable[[], object], *, is_limit: bool = False) -> Timer:
-        """Have a function called at a date [s]."""
+        """Call a function at a date [s]."""
         timer = Timer(date, next(self.numbers), function, is_limit)
         heappush(self._timers, timer)
         return timer
 
     def later(self, request: Callable[[], object]) -> None:
-        """Have SimGrid do something at this date, after all that was requested before."""
+        """Add a request to SimGrid for this date, after all requests before."""
         self._requests.append(request)
 
     def step(self) -> float:
-        """Do what is due; return the time to the next date [s], below 0 if there is none."""
+        """Call due timers and requests; return the time to the next [s], below 0 without one."""
         try:
             return self._step()
         except BaseException as error:
@@ -155,20 +155,20 @@ class SimulationState:
         return max(0.0, self._timers[0].date - self.now) if self._timers else -1.0
 
     def do_requests(self) -> None:
-        """Have SimGrid do all that was requested."""
+        """Process all requests to SimGrid."""
         while self._requests:
             self._requests.popleft()()
             self.hear()
 
     def hear(self) -> None:
-        """Take note of the actions that have ended."""
+        """End the activities of actions that have ended."""
         for name, left, has_failed in _driver.ended():
             if name in self.running:
                 self._kept.append(self.running.pop(name))
                 self._kept[-1].ended(left, has_failed=has_failed)
 
     def request(self, function: Callable[[], object]) -> None:
-        """Have SimGrid do something now, for the running actor; others run meanwhile.
+        """Change the platform now, for the running actor; others run in between.
 
         Raises
         ------
@@ -205,7 +205,7 @@ class SimulationState:
         """Stop because of an operation that goes away, unless an exception is the reason."""
         self.expected_awaits -= 1
         is_excused = creator is None or creator.was_killed or (creator.dying and creator.coroutine)
-        # The count of another thread says nothing.
+        # The count of another thread is irrelevant.
         is_first = self.current is not creator or exceptions == _driver.exceptions()
         if self.error is None and not is_excused and is_first:
             self._watch.report(what, creator.name, creator.host.name, place)
