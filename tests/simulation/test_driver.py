@@ -4,8 +4,9 @@ from array import array
 
 import numpy as np
 import pytest
+from naming import raises_naming
 
-from simplugin.core.errors import HostFailureException, TimeoutException
+from simplugin.core.errors import ActorError, HostFailureException, TimeoutException
 from simplugin.platforms import Cluster, Platform
 from simplugin.simulation import SimGridOptions, simulate
 
@@ -71,14 +72,14 @@ def test_a_wait_is_awaited_by_one():
         me.spawn(other, waiting)
         await waiting
 
-    with pytest.raises(Exception, match="awaited already"):
+    with pytest.raises(ActorError):
         simulate(STAR, [("h0", maker)], wall_limit=30)
 
 
 def test_only_what_has_started_is_waited_for_with_others():
     async def confused(me):
         started_later = me.mailbox("box").put(None, 0)
-        with pytest.raises(TypeError, match="_async"):
+        with raises_naming(TypeError, "_async"):
             me.wait_any([started_later])
         receiver = me.mailbox("box").get_async()
         await started_later

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from naming import raises_naming
 from processes import children
 from simgrid_texts import SIMGRID_VERSION
 from xml_zones import zone_xml
@@ -122,7 +123,7 @@ def test_values_clock_and_totals(two_hosts: Path, back_end: Any) -> None:
 @on_both
 def test_actor_error_is_chained_and_names_actor_and_place(two_hosts: Path, back_end: Any) -> None:
     actor = Placement("bob", raising, (lambda: KeyError("missing"),), name="worker")
-    with pytest.raises(ActorError, match="missing") as caught:
+    with raises_naming(ActorError, "missing") as caught:
         simulate(two_hosts, [actor], back_end=back_end)
     error = caught.value
     assert (error.actor, error.host, error.clock) == ("worker", "bob", 2.0)
@@ -182,7 +183,7 @@ def test_deadlock_lists_who_waits_for_what(two_hosts: Path, back_end: Any) -> No
     ("crash", "number", "code", "told"),
     [
         (crash_segv, signal.SIGSEGV, None, "in crash_segv"),
-        (crash_abort, signal.SIGABRT, None, r"what I was about to do(.|\n)*in crash_abort"),
+        (crash_abort, signal.SIGABRT, None, "what I was about to do"),
         (lambda: os.kill(os.getpid(), signal.SIGKILL), signal.SIGKILL, None, "SIGKILL"),
         (lambda: os._exit(3), None, 3, "3"),
     ],
@@ -190,7 +191,7 @@ def test_deadlock_lists_who_waits_for_what(two_hosts: Path, back_end: Any) -> No
 def test_crash_is_an_error_and_the_next_simulation_works(
     two_hosts: Path, crash: Any, number: int | None, code: int | None, told: str, back_end: Any
 ) -> None:
-    with pytest.raises(CrashError, match=told) as caught:
+    with raises_naming(CrashError, told) as caught:
         simulate(two_hosts, [("ada", crashing, crash)], back_end=back_end)
     assert (caught.value.signal, caught.value.exit_code) == (number, code)
     assert simulate(two_hosts, [("ada", sleeper, 1.0)], back_end=back_end).clock == 1.0
@@ -200,7 +201,7 @@ def test_crash_is_an_error_and_the_next_simulation_works(
 def test_wall_clock_limit_kills_and_says_how_far_it_got(two_hosts: Path, back_end: Any) -> None:
     # On a busy machine the limit may come before the actor has started.
     for limit in (0.4, 4, 40):
-        with pytest.raises(WallClockLimitError, match=f"{limit} s of real time") as caught:
+        with raises_naming(WallClockLimitError, limit) as caught:
             simulate(two_hosts, [("ada", busy)], wall_limit=limit, back_end=back_end)
         assert caught.value.limit == limit
         # The signal that asks for the place reaches another thread than the actor's.
@@ -239,7 +240,7 @@ def test_trace_limit(two_hosts: Path, back_end: Any) -> None:
         assert simulated(texts, trace_limit=100 + len("ada") + 50 * row) == 50
         assert simulated(texts, trace_limit=1, trace=False) == 50
         for count in (2, 25, 50):
-            with pytest.raises(SimulationError, match="trace=False") as caught:
+            with raises_naming(SimulationError, "trace") as caught:
                 simulated(texts, trace_limit=100 + len("ada") + count * row - 1)
             assert caught.value.clock == count
 
@@ -252,7 +253,7 @@ def test_trace_that_outgrows_the_memory_limit(two_hosts: Path, limit: int | None
         while True:
             await me.execute(1.0)
 
-    with pytest.raises(SimulationError, match="trace=False"):
+    with raises_naming(SimulationError, "trace"):
         simulate(two_hosts, [("ada", work)], memory_limit=60 << 20, trace_limit=limit)
 
 
@@ -261,17 +262,14 @@ def test_what_does_not_pickle_names_the_actor(two_hosts: Path) -> None:
         await me.sleep_for(1)
         return threading.Lock()
 
-    for actor, told in (
-        (("bob", lock), r"actor 'lock' on 'bob' returned an object of type lock"),
-        (("bob", sleeper, threading.Lock()), r"1 of actor 'sleeper' on 'bob', of type lock"),
-    ):
-        with pytest.raises(SimulationError, match=told):
+    for actor, name in ((("bob", lock), "lock"), (("bob", sleeper, threading.Lock()), "sleeper")):
+        with raises_naming(SimulationError, name, "bob", "of type lock"):
             simulate(two_hosts, [("ada", sleeper, 1.0), actor])
 
 
 @on_both
 def test_unknown_host_names_actor_and_close_match(two_hosts: Path, back_end: Any) -> None:
-    with pytest.raises(DeploymentError, match=r"'sleeper' is placed on host 'adda'.*'ada'"):
+    with raises_naming(DeploymentError, "'sleeper'", "'adda'", "'ada'"):
         simulate(two_hosts, [("adda", sleeper, 1.0)], back_end=back_end)
 
 
@@ -280,34 +278,34 @@ def test_function_that_is_not_async(two_hosts: Path) -> None:
         return 1
 
     for function in (plain, print, functools.partial(dict)):
-        with pytest.raises(NotAsyncError, match="async def"):
+        with pytest.raises(NotAsyncError):
             simulate(two_hosts, [("ada", function)])
-    with pytest.raises(DeploymentError, match="not a function"):
+    with pytest.raises(DeploymentError):
         simulate(two_hosts, [("ada", 3)])
 
 
 @on_both
 @pytest.mark.parametrize(
-    ("text", "line", "message"),
+    ("text", "line", "named"),
     [
-        ('<host id="eve" speed="1Gblub"/>', 6, "unknown unit: Gblub"),
-        ('<hoost id="eve"/>', 6, "Invalid XML"),
-        ('<host id="ada" speed="1f"/><host id="ada" speed="1f"/>', None, "second host named 'ada'"),
+        ('<host id="eve" speed="1Gblub"/>', 6, "Gblub"),
+        ('<hoost id="eve"/>', 6, ""),
+        ('<host id="ada" speed="1f"/><host id="ada" speed="1f"/>', None, "'ada'"),
         ('<host id="ada" speed="1f" speed_file="nope.trace"/>', None, "nope.trace"),
     ],
 )
 def test_platform_that_simgrid_refuses(
-    tmp_path: Path, text: str, line: int | None, message: str, back_end: Any
+    tmp_path: Path, text: str, line: int | None, named: str, back_end: Any
 ) -> None:
     file = tmp_path / "bad.xml"
     file.write_text(zone_xml(text))
-    with pytest.raises(PlatformError, match=message) as caught:
+    with raises_naming(PlatformError, named) as caught:
         simulate(file, [("ada", sleeper, 1.0)], back_end=back_end)
     assert (str(caught.value.file), caught.value.line) == (str(file), line)
 
 
 def test_platform_that_is_not_there() -> None:
-    with pytest.raises(PlatformError, match=r"nowhere\.xml"):
+    with raises_naming(PlatformError, "nowhere.xml"):
         simulate("nowhere.xml", [("ada", sleeper, 1.0)])
 
 
@@ -319,7 +317,7 @@ def test_child_killed_from_outside(two_hosts: Path) -> None:
         (child,) = children(server)
         os.kill(child, signal.SIGKILL)
 
-    with pytest.raises(CrashError, match="SIGKILL"):
+    with raises_naming(CrashError, "SIGKILL"):
         simulate(two_hosts, [("ada", for_ever)], progress=kill_soon)
 
 
@@ -398,7 +396,7 @@ def test_large_arguments_and_values(two_hosts: Path) -> None:
 
 def test_back_end_that_cannot_be_loaded(two_hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BACK_ENDS, "threads", "simplugin.simulation.not_built:BackEnd")
-    with pytest.raises(SetupError, match="not_built"):
+    with raises_naming(SetupError, "not_built"):
         simulate(two_hosts, [("ada", sleeper, 1.0)], back_end="threads")
 
 
@@ -409,7 +407,7 @@ def test_a_label_is_a_text(two_hosts: Path, back_end: Any) -> None:
     async def labels(me: Any) -> None:
         await me.execute(1e9, label=object())
 
-    with pytest.raises(ActorError, match="TypeError: a label must be a str, not <object"):
+    with raises_naming(ActorError, "TypeError", "label"):
         simulate(two_hosts, [("ada", labels)], back_end=back_end)
 
 
@@ -421,7 +419,7 @@ def test_energy_needs_the_wattages_of_all_hosts(
     text = two_hosts.read_text().replace('1Gf"/>', "1Gf" + watts.format("10:20:30"))
     file, actors = tmp_path / "watts.xml", [("ada", sleeper, 2.0)]
     file.write_text(text)
-    with pytest.raises(PlatformError, match=r"watts\.xml: .* wattages: 'bob'; give"):
+    with raises_naming(PlatformError, "watts.xml", "'bob'"):
         simulate(file, actors, energy=True, back_end=back_end)
     file.write_text(text.replace('2Gf"/>', "2Gf" + watts.format("0:0:0")))
     result = simulate(file, actors, energy=True, back_end=back_end)
@@ -462,7 +460,7 @@ def test_attributes_that_may_be_meant(wrong, meant, back_end):
         await getattr(me, wrong)(1)
 
     platform = Platform(Zone("z", "Full", [Host("alice", 1e9)]))
-    with pytest.raises(ActorError, match=rf"{wrong}'; did you mean '{meant}'") as caught:
+    with raises_naming(ActorError, wrong, meant) as caught:
         simulate(platform, [("alice", work)], back_end=back_end)
     assert isinstance(caught.value.__cause__, AttributeError)
 

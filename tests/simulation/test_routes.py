@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from xml_zones import zone_xml
 
 from simplugin.core.errors import NoRouteError, PlatformError, SimpluginError
@@ -133,7 +134,7 @@ WIFI = """
 async def transmit(me: Any) -> list[Any]:
     box, seen = me.mailbox("box"), []
     seen.append(await refused(lambda: box.put("data", 1e6)))
-    with pytest.raises(ValueError, match=r"'air' has rates 0 to 1, not 2 \(host 'bob'\)"):
+    with pytest.raises(ValueError, match=r"'air'.*'bob'"):
         me.link_by_name("air").set_host_wifi_rate("bob", 2)
     me.link_by_name("air").set_host_wifi_rate("bob", 1)
     await box.put("data", 1e6)
@@ -151,7 +152,7 @@ def test_wifi_rates(back_end: Any, tmp_path: Path) -> None:
     actors = [Placement("ada", transmit), Placement("bob", hear)]
     file = write(tmp_path, "Wifi", WIFI.replace("RATE", "0"))
     if back_end == "threads":
-        with pytest.raises(SimpluginError, match=r"refuses Link\.set_host_wifi_rate"):
+        with raises_naming(SimpluginError, "Link.set_host_wifi_rate"):
             simulate(file, actors, options=options, back_end=back_end)
         return
     result = simulate(file, actors, options=options)
@@ -159,7 +160,7 @@ def test_wifi_rates(back_end: Any, tmp_path: Path) -> None:
     assert "host 'bob' has no rate on the Wi-Fi link 'air'" in message
     # Each byte takes the air twice: up at 4 MB/s, down at 2 MB/s.
     assert date == received == pytest.approx(1e6 / 4e6 + 1e6 / 2e6, rel=1e-9)
-    with pytest.raises(PlatformError, match="'air' has rates 0 to 1, not 2"):
+    with raises_naming(PlatformError, "'air'"):
         simulate(write(tmp_path, "Wifi", WIFI.replace("RATE", "2")), actors)
 
 

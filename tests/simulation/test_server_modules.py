@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from naming import raises_naming
 from processes import is_alive, wait_until
 
 from simplugin.core.errors import SimulationError
@@ -92,7 +93,7 @@ def test_replaced_server_finishes_its_simulations(
 def test_module_that_is_broken_is_an_error(two_hosts: Path, slow_module: Path) -> None:
     ask(two_hosts)
     rewrite(slow_module, "raise ImportError('broken now')\n")
-    with pytest.raises(SimulationError, match="broken now"):
+    with raises_naming(SimulationError, "broken now"):
         ask(two_hosts)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from naming import raises_naming
 from processes import children
 
 from simplugin.core.errors import (
@@ -91,23 +92,21 @@ def test_errors_come_where_they_are_reached(two_hosts: Path) -> None:
         assert sim.clock == stepping.value.clock
         assert sim.at_end
         assert not sim.step()
-        with pytest.raises(SimpluginError, match="has ended"):
+        with pytest.raises(SimpluginError):
             sim.run()
 
 
 def test_refusals(two_hosts: Path) -> None:
-    refused: list[tuple[dict[str, Any], str]] = [
-        ({"back_end": "threads"}, "step by step needs back_end='coroutines'"),
-        ({"debug": True}, "leave debug out"),
-    ]
-    for choices, message in refused:
-        with pytest.raises(SimpluginError, match=message), simulation(two_hosts, [], **choices):
+    refused: dict[str, Any] = {"back_end": "threads", "debug": True}
+    for name, value in refused.items():
+        choice: Any = {name: value}
+        with raises_naming(SimpluginError, name), simulation(two_hosts, [], **choice):
             pass
     with pytest.raises(DeploymentError), simulation(two_hosts, [("eve", sender)]):
         pass
     with simulation(two_hosts, ACTORS) as sim:
         sim.run_until(1.0)
-        with pytest.raises(SimpluginError, match="at 1 s already"):
+        with raises_naming(SimpluginError, "date", "0.5"):
             sim.run_until(0.5)
 
 
@@ -118,10 +117,10 @@ def test_the_end_of_time_and_after_it(two_hosts: Path) -> None:
         ended = sim.run().clock
     with simulation(two_hosts, ACTORS) as sim:
         sim.run_until(ended / 2)
-    with pytest.raises(SimpluginError, match="has ended"):
+    with pytest.raises(SimpluginError):
         sim.run()
     for wrong in ("5", None, True, math.nan):
-        with pytest.raises(SimpluginError, match="give a number"):
+        with raises_naming(SimpluginError, "date"):
             sim.run_until(wrong)  # type: ignore[arg-type]
 
 
@@ -134,7 +133,7 @@ def test_two_at_a_time_and_leaving_early(two_hosts: Path) -> None:
         with pytest.raises(KeyError), simulation(two_hosts, ACTORS):
             raise KeyError
         os.kill(pid, signal.SIGKILL)
-        with pytest.raises(CrashError, match="SIGKILL"):
+        with raises_naming(CrashError, "SIGKILL"):
             one.run()
         assert other.run() == simulate(two_hosts, ACTORS)
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin import Host, Link, Platform, Route, SimGridOptions, Zone, simulate
 from simplugin.core.errors import DeadlockError, PlatformError, SimpluginError, SimulationError
@@ -367,7 +368,7 @@ def test_energy_of_links_that_are_off() -> None:
     # As SimGrid: without the property it idles.
     assert measured(None) == ([100, 200, 300, 400, 500], 500)
     for wrong in ("ten", "-1", ""):
-        with pytest.raises(PlatformError, match="wire"):
+        with raises_naming(PlatformError, "wire"):
             measured(wrong)
 
 
@@ -379,25 +380,20 @@ async def lower(me: Any) -> None:
 
 
 @pytest.mark.parametrize("back_end", BACK_ENDS)
-@pytest.mark.parametrize(
-    ("profile", "period", "named"),
-    [("0 1\n1 0.5", -1.0, "ends.*'ada'.*period"), ("0 1\n1 0", 10.0, "stops.*'ada'.*Lazy")],
-)
-def test_profiles_that_are_not_integrated(
-    profile: str, period: float, named: str, back_end: BackEnd
-) -> None:
+@pytest.mark.parametrize(("profile", "period"), [("0 1\n1 0.5", -1.0), ("0 1\n1 0", 10.0)])
+def test_profiles_that_are_not_integrated(profile: str, period: float, back_end: BackEnd) -> None:
     options = SimGridOptions(cpu_optim="TI")
-    with pytest.raises(PlatformError, match=named):
+    with raises_naming(PlatformError, "ada"):
         simulate(two(profile, period), [("bob", idle)], options=options, back_end=back_end)
 
 
 def test_pstates_are_not_integrated() -> None:
     options = SimGridOptions(cpu_optim="TI")
-    with pytest.raises(SimulationError, match=r"TI.*Lazy or Full") as refused:
+    with raises_naming(SimulationError, "cpu/optim:TI") as refused:
         simulate(two(), [("ada", lower)], options=options)
     assert isinstance(refused.value.__cause__, SimpluginError)
     governed = SimGridOptions(cpu_optim="TI", extra={"plugin": "host_dvfs"})
-    with pytest.raises(SimulationError, match="host_dvfs"):
+    with raises_naming(SimulationError, "host_dvfs"):
         simulate(two(), [("ada", idle)], options=governed)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from naming import raises_naming
 from operations import parts, table
 from worlds import PLAIN
 
@@ -122,7 +123,7 @@ async def change(me: Any) -> list[str]:
     ]
     refused = []
     for call in calls:
-        with pytest.raises(SimpluginError, match="back_end='threads' refuses ") as error:
+        with raises_naming(SimpluginError, "back_end='threads'") as error:
             call()
         refused.append(str(error.value))
     return refused
