@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -296,43 +296,48 @@ class GuardedCallbacks:
         stop: Callable[[SimulationError], object],
     ) -> None:
         _require_models_of(callbacks)
-        self._callbacks, self._stop = callbacks, stop
-        self._share()
-        factors = [
-            function and self._asked(name, function, lambda *_: 1.0)
-            for name in ("bandwidth_factor", "latency_factor")
-            for function in [getattr(callbacks, name)]
-        ]
-        _driver.set_factors(*factors)
-        for kind, listen in (("host", _driver.monitor_hosts), ("link", _driver.monitor_links)):
-            name = f"on_{kind}_state_change"
-            heard = self._monitor(name, getattr(callbacks, name), lambda *given: given)
-            if heard is not None:
-                listen(heard)
-        self.on_activity_completion = self._monitor(
-            "on_activity_completion",
-            callbacks.on_activity_completion,
-            lambda *row: [Completion._make([*row[:2], KINDS[row[2]], *row[3:7], STATES[row[7]]])],
-        )
-
-    def _share(self) -> None:
-        """Register the functions of capacities."""
-        hosts, links = _driver.hosts(), [link.name for link in _driver.links()]
+        self._stop = stop
+        hosts = _driver.hosts()
         disks = [f"{host.name}:{disk.name}" for host in hosts for disk in host.disks]
-        named = {"host": [host.name for host in hosts], "link": links}
-        named |= {"disk_read": disks, "disk_write": disks}
-        for kind, known in named.items():
-            functions = getattr(self._callbacks, f"{kind}_sharing")
-            for name, function in functions.items():
-                if name not in known:
-                    near = " or ".join(map(repr, near_names(name, known)))
-                    meant = f"; did you mean {near}?" if near else ""
-                    what = kind.partition("_")[0]
-                    raise SimulationError(
-                        f"{kind}_sharing: the platform has no {what} {name!r}{meant}"
-                    )
-                call = self._asked(f"{kind}_sharing[{name!r}]", function, lambda *given: given[0])
-                _driver.share(kind, name, call)
+        self._share("host", callbacks.host_sharing, [host.name for host in hosts])
+        self._share("link", callbacks.link_sharing, [link.name for link in _driver.links()])
+        self._share("disk_read", callbacks.disk_read_sharing, disks)
+        self._share("disk_write", callbacks.disk_write_sharing, disks)
+        _driver.set_factors(
+            self._factor("bandwidth_factor", callbacks.bandwidth_factor),
+            self._factor("latency_factor", callbacks.latency_factor),
+        )
+        if (function := callbacks.on_host_state_change) is not None:
+            _driver.monitor_hosts(self._monitor("on_host_state_change", function))
+        if (function := callbacks.on_link_state_change) is not None:
+            _driver.monitor_links(self._monitor("on_link_state_change", function))
+        self.on_activity_completion: Callable[..., object] | None = None
+        if (ended := callbacks.on_activity_completion) is not None:
+            self.on_activity_completion = self._monitor(
+                "on_activity_completion",
+                lambda *row: ended(
+                    Completion._make([*row[:2], KINDS[row[2]], *row[3:7], STATES[row[7]]])
+                ),
+            )
+
+    def _share(
+        self, kind: str, functions: Mapping[str, Callable[..., float]], known: Sequence[str]
+    ) -> None:
+        """Register the functions of the capacities of one kind of resources."""
+        for name, function in functions.items():
+            if name not in known:
+                near = " or ".join(map(repr, near_names(name, known)))
+                meant = f"; did you mean {near}?" if near else ""
+                what = kind.partition("_")[0]
+                raise SimulationError(f"{kind}_sharing: the platform has no {what} {name!r}{meant}")
+            call = self._asked(f"{kind}_sharing[{name!r}]", function, lambda *given: given[0])
+            _driver.share(kind, name, call)
+
+    def _factor(
+        self, name: str, function: Callable[..., float] | None
+    ) -> Callable[..., float] | None:
+        """Return a guarded function of factors, None if there is none."""
+        return function and self._asked(name, function, lambda *_: 1.0)
 
     def _asked(
         self, name: str, function: Callable[..., float], otherwise: Callable[..., float]
@@ -357,13 +362,9 @@ class GuardedCallbacks:
 
         return ask
 
-    def _monitor(
-        self, name: str, function: Callable[..., object] | None, form: Callable[..., Any]
-    ) -> Callable[..., object] | None:
-        """Return a function that passes its arguments through `form` to the callback."""
-        if function is None:
-            return None
-        return lambda *given: self._called(name, function, form(*given))
+    def _monitor(self, name: str, function: Callable[..., object]) -> Callable[..., object]:
+        """Return a guarded function that is notified of events."""
+        return lambda *given: self._called(name, function, given)
 
     def _called(self, name: str, function: Callable[..., object], given: tuple[Any, ...]) -> object:
         """Return the value of a callback, `_FAILED` if it raises."""
@@ -388,7 +389,11 @@ def _require_models_of(callbacks: Callbacks) -> None:
     SimulationError
         They would not; the message names the option.
     """
-    factors = [name for name in ("bandwidth_factor", "latency_factor") if getattr(callbacks, name)]
+    given = {
+        "bandwidth_factor": callbacks.bandwidth_factor,
+        "latency_factor": callbacks.latency_factor,
+    }
+    factors = [name for name, function in given.items() if function is not None]
     for name in factors:
         option = f"network/{name.replace('_', '-')}"
         if not _driver.is_default(option):
