@@ -16,8 +16,8 @@ from simplugin.platforms.graphs import Graph
 from simplugin.simulation.platform_changes import (
     CapacityChange,
     changeable,
+    failing_links_on_routes,
     profile_changes,
-    ways,
     with_changes,
 )
 from simplugin.workloads.applications import Application
@@ -126,7 +126,7 @@ def intervals(
     if platform is not None:
         dated += profile_changes(platform, sharing, until)
         failing = {change.resource for change in dated if change.fails}
-        cuts = ways(platform, sharing, failing.difference(sharing.hosts))
+        cuts = failing_links_on_routes(platform, sharing, failing.difference(sharing.hosts))
     dated.sort(key=lambda change: change.date)
     dates = {0.0, until} | {change.date for change in dated}
     dates |= {date for each in applications for date in (each.start, each.end)}

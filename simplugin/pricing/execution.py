@@ -36,7 +36,7 @@ from simplugin.pricing.task_dispatch import Dispatch, live_stations, measured
 from simplugin.simulation import Actor, Result, SimGridOptions
 from simplugin.simulation.api import Semaphore
 from simplugin.simulation.options import SimulationKeywords, with_defaults
-from simplugin.simulation.platform_changes import profile_changes, profiles, ways
+from simplugin.simulation.platform_changes import failing_links_on_routes, profile_changes, profiles
 from simplugin.simulation.simulate import simulate
 from simplugin.workloads.applications import Application
 from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
@@ -499,7 +499,10 @@ def simulate_periodic(
         raise WorkloadError("every host fails at some time; the observer needs one that does not")
     # Managers of links are on other hosts if possible.
     failing = {host for host, name in enumerate(sharing.hosts) if name in off}
-    failing |= {child for _, child in ways(platform, sharing, off.difference(sharing.hosts))}
+    failing |= {
+        child
+        for _, child in failing_links_on_routes(platform, sharing, off.difference(sharing.hosts))
+    }
     stations = {} if grain is None else live_stations(sharing, grain, settings.period, until)
     if changes and not isinstance(platform, Graph | Platform):
         platform = read_platform(platform)

@@ -29,7 +29,7 @@ from simplugin.core.name_suggestions import did_you_mean, near_names
 from simplugin.formats.config_options import GOVERNORS
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks, Completion
-from simplugin.simulation.logs import Speaker
+from simplugin.simulation.logs import RunningActor
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.trace import KINDS, STATES
 
@@ -75,7 +75,7 @@ class BackEnd(Protocol):
     def load_platform(self, path: str) -> None:
         """Read a platform file."""
 
-    def speaker(self) -> Speaker | None:
+    def speaker(self) -> RunningActor | None:
         """Return the actor that runs, None if none does."""
 
     def clock(self) -> float:

@@ -12,7 +12,7 @@ Level: TypeAlias = Literal["debug", "info", "warning", "error"]
 LEVELS = ("debug", "info", "warning", "error")
 """From the least important to the most important."""
 
-Speaker: TypeAlias = tuple[str, str, int]
+RunningActor: TypeAlias = tuple[str, str, int]
 """Host, name and pid of the actor that runs."""
 
 
@@ -43,7 +43,9 @@ class LogPrefix:
         Returns the simulated date [s].
     """
 
-    def __init__(self, speaker: Callable[[], Speaker | None], clock: Callable[[], float]) -> None:
+    def __init__(
+        self, speaker: Callable[[], RunningActor | None], clock: Callable[[], float]
+    ) -> None:
         self._speaker = speaker
         self._clock = clock
 

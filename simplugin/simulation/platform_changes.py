@@ -205,7 +205,7 @@ def _changes(
         yield CapacityChange(date, resource, after[0] if after[1] else 0.0, on=after[1])
 
 
-def ways(
+def failing_links_on_routes(
     platform: Graph | Platform | str | os.PathLike[str],
     sharing: SharedDeployment,
     failing: Collection[str],

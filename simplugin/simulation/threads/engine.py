@@ -9,7 +9,7 @@ from typing import Any
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.back_end import collected, prepare_plugins
-from simplugin.simulation.logs import Speaker
+from simplugin.simulation.logs import RunningActor
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import simgrid
 from simplugin.simulation.threads.actor import ThreadsActor, host_switched, require_on
@@ -72,7 +72,7 @@ class ThreadsBackEnd:
         except BaseException as error:
             self._world.stop(error)
 
-    def speaker(self) -> Speaker | None:
+    def speaker(self) -> RunningActor | None:
         """Return the actor that runs, None if none does."""
         actor = self._world.current
         return None if actor is None else (actor.host.name, actor.name, actor.pid)
