@@ -113,10 +113,15 @@ def _is_database(path: str) -> bool:
         return file.read(len(_DATABASE)) == _DATABASE
 
 
+def profile_names(platform: bytes) -> list[str]:
+    """Return the profile files that the text of a platform names, in its order."""
+    found = _FILE_ATTRIBUTE.findall(platform)
+    return [(one or other).decode("utf-8", "replace") for one, other in found]
+
+
 def _read_profiles(path: str) -> tuple[str, ...]:
     """Return the profile files that a platform names."""
-    found = _FILE_ATTRIBUTE.findall(read_bytes(path, ScenarioError, most=1 << 40))
-    return tuple(dict.fromkeys((one or other).decode("utf-8", "replace") for one, other in found))
+    return tuple(dict.fromkeys(profile_names(read_bytes(path, ScenarioError, most=1 << 40))))
 
 
 # Of a directory: its entries by name. Of a file: its SHA-256, whether it is a database, the

@@ -6,7 +6,6 @@ sets. Here a value is written by its type and contents, sets and mappings in sor
 
 from __future__ import annotations
 
-import re
 import struct
 import types
 from collections.abc import Iterable, Sequence
@@ -18,13 +17,12 @@ from typing import Any
 import numpy as np
 
 from simplugin.core.errors import PlatformError, SimpluginError
+from simplugin.inputs.named_files import profile_names
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.protocol import ActorJob
 
 # What `repr` writes to the last bit.
 _PLAIN = frozenset({type(None), bool, int, float, str, bytes})
-# Attributes of hosts, links, clusters and traces that name a profile file.
-_PROFILE_FILE = re.compile(rb"""\b(?:\w+_file|file)\s*=\s*(?:"([^"<>]+)"|'([^'<>]+)')""")
 
 
 def digest(value: object) -> str:
@@ -151,10 +149,9 @@ def platform_hash(platform: str) -> str:
         reason = error.strerror or str(error)
         raise PlatformError(f"cannot be read: {reason}", file=platform) from error
     total = sha256(content)
-    for match in _PROFILE_FILE.finditer(content):
-        profile = path.parent / (match[1] or match[2]).decode("utf-8", "replace")
+    for name in profile_names(content):
         try:
-            total.update(b"\0" + profile.read_bytes())
+            total.update(b"\0" + (path.parent / name).read_bytes())
         except OSError:  # SimGrid looks in other places too, and says so if it finds nothing
             total.update(b"\0missing")
     return total.hexdigest()
