@@ -175,18 +175,9 @@ def content_hash(
             if id(actor.function) not in functions:
                 functions[id(actor.function)] = digest(actor.function)
             plain = all(type(argument) in _PLAIN for argument in actor.args)
-            written = (
-                functions[id(actor.function)],
-                actor.args if plain else digest(actor.args),
-                actor.host,
-                actor.name,
-                actor.start_time,
-                actor.kill_time,
-                actor.restart,
-                actor.daemon,
-                sorted(actor.properties.items()),
-            )
-            total.update(repr(written).encode())
+            args = actor.args if plain else digest(actor.args)
+            written = functions[id(actor.function)], args, *actor[2:-1]
+            total.update(repr((*written, sorted(actor.properties.items()))).encode())
         if callbacks is not None:
             total.update(digest(callbacks).encode())
     except (SimpluginError, RecursionError):

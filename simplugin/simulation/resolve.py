@@ -275,26 +275,20 @@ def _ask(
     **question: Any,
 ) -> dict[str, Any]:
     """Ask a simulation's process about a platform or its file; raise as `resolve` does."""
-    with platform_file(platform) as file:
-        return _answered(os.path.abspath(file), wall_limit, options, question)
-
-
-def _answered(
-    file: str, wall_limit: float, options: Sequence[str], question: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the answer of a simulation's process to a question about a platform file."""
     # Without a simulation there is no trace, even if the platform file enables tracing.
     quiet = ["--log=root.thresh:critical", "--cfg=tracing:no"]
-    settings = SimulationSettings(
-        platform=file,
-        arguments=[*quiet, *options],
-        surroundings=ProcessEnvironment.current(),
-        options=SimulationOptions(),
-        question=question,
-    )
-    try:
-        answer: dict[str, Any] = pickle.loads(Supervision(settings, b"", wall_limit, None).run())
-    except PlatformError as error:
-        message = f"SimGrid refuses it: {error.message}"
-        raise PlatformError(message, file=error.file, line=error.line) from None
+    with platform_file(platform) as file:
+        settings = SimulationSettings(
+            platform=os.path.abspath(file),
+            arguments=[*quiet, *options],
+            surroundings=ProcessEnvironment.current(),
+            options=SimulationOptions(),
+            question=question,
+        )
+        try:
+            body = Supervision(settings, b"", wall_limit, None).run()
+        except PlatformError as error:
+            message = f"SimGrid refuses it: {error.message}"
+            raise PlatformError(message, file=error.file, line=error.line) from None
+    answer: dict[str, Any] = pickle.loads(body)
     return answer
