@@ -31,7 +31,8 @@ from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks, Completion
 from simplugin.simulation.logs import RunningActor
 from simplugin.simulation.protocol import ActorJob
-from simplugin.simulation.trace import KINDS, STATES
+from simplugin.simulation.result import HostTotals, LinkTotals
+from simplugin.simulation.trace import KINDS, STATES, Trace
 
 # SimGrid's options that are recorded with each result; type: s str, d float, b bool.
 _OPTIONS_IN_FORCE = {
@@ -116,17 +117,26 @@ class BackEnd(Protocol):
         """Return the outcome so far, as `collected`; also after `run` raised."""
 
 
-def collected(clock: float, **totals: Any) -> dict[str, Any]:
+def collected(
+    clock: float,
+    returned: list[tuple[str, str, Any, str]],
+    hosts: HostTotals,
+    links: LinkTotals,
+    trace: Trace,
+) -> dict[str, Any]:
     """Return the outcome of one simulation.
 
     Parameters
     ----------
     clock : float
         Date of the end [s].
-    **totals
-        `returned`, a list of name, host, value and state ("ended", "killed" or "running") of each
-        actor, in order of creation; `hosts` and `links`, a HostTotals and a LinkTotals in SimGrid's
-        order; `trace`.
+    returned : list of tuple
+        Name, host, value and state ("ended", "killed" or "running") of each actor, in order of
+        creation.
+    hosts, links : HostTotals, LinkTotals
+        Totals in SimGrid's order.
+    trace : Trace
+        The activities.
 
     Returns
     -------
@@ -139,8 +149,16 @@ def collected(clock: float, **totals: Any) -> dict[str, Any]:
         plugin: {name: np.frombuffer(column) for name, column in columns.items()}
         for plugin, columns in _driver.plugin_figures().items()
     }
-    shared = {"options": options, "plugins": plugins, "off_times": _off_times(clock)}
-    return {"clock": clock, **totals, **shared}
+    return {
+        "clock": clock,
+        "returned": returned,
+        "hosts": hosts,
+        "links": links,
+        "trace": trace,
+        "options": options,
+        "plugins": plugins,
+        "off_times": _off_times(clock),
+    }
 
 
 def await_place(coroutine: Any) -> str:

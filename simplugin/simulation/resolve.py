@@ -215,7 +215,7 @@ def resolve(
     """
     if not isinstance(pairs, int):
         pairs = list(pairs)
-    answer = _ask(platform, wall_limit, options, pairs=pairs, limit=math.inf, described=True)
+    answer = _ask(platform, wall_limit, options, pairs, math.inf, described=True)
     return ResolvedPlatform(
         tuple(ResolvedHost(*host) for host in answer["hosts"]),
         tuple(ResolvedLink(*link) for link in answer["links"]),
@@ -255,7 +255,7 @@ def load(
     PlatformError, CrashError, SetupError, WallClockLimitError
         As `simplugin.simulation.resolve.resolve`.
     """
-    answer = _ask(platform, wall_limit, pairs=list(pairs), limit=route_limit, described=False)
+    answer = _ask(platform, wall_limit, (), list(pairs), route_limit, described=False)
     return LoadStatistics(
         seconds=answer["seconds"],
         memory=answer["memory"],
@@ -271,8 +271,11 @@ def load(
 def _ask(
     platform: Platform | str | os.PathLike[str],
     wall_limit: float,
-    options: Sequence[str] = (),
-    **question: Any,
+    options: Sequence[str],
+    pairs: list[tuple[str, str]] | int,
+    limit: float,
+    *,
+    described: bool,
 ) -> dict[str, Any]:
     """Ask a simulation's process about a platform or its file; raise as `resolve` does."""
     # Without a simulation there is no trace, even if the platform file enables tracing.
@@ -283,7 +286,7 @@ def _ask(
             arguments=[*quiet, *options],
             surroundings=ProcessEnvironment.current(),
             options=SimulationOptions(),
-            question=question,
+            question={"pairs": pairs, "limit": limit, "described": described},
         )
         try:
             body = Supervision(settings, b"", wall_limit, None).run()

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from numpy.random import Generator, default_rng
@@ -178,17 +178,24 @@ class ThreadsActor:
     # ---- other actors ----
 
     @api.resources.with_parameters_of(api.Actor.spawn)
-    def spawn(self, *args: Any, **kwargs: Any) -> ThreadsActor:
+    def spawn(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        host: ThreadsHost | str | None = None,
+        name: Any = None,
+        daemon: bool = False,
+        restart: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> ThreadsActor:
         """Start another actor."""
-        given = activity.arguments(api.Actor.spawn, self, *args, **kwargs)
-        function, place, name = given["function"], given["host"], given["name"]
-        place = self.world.running_actor("spawn").host.name if place is None else place
+        place = self.world.running_actor("spawn").host.name if host is None else host
         name = str(getattr(function, "__name__", "actor")) if name is None else name
         if not isinstance(name, str):
             raise TypeError(f"name must be a str, not {name!r}")
         where = host_of(self.world, place).name
-        flags = bool(given["restart"]), bool(given["daemon"]), dict(given["properties"] or {})
-        job = ActorJob(function, given["args"], where, name, 0.0, None, *flags)
+        flags = bool(restart), bool(daemon), dict(properties or {})
+        job = ActorJob(function, args, where, name, 0.0, None, *flags)
         require_on(self.world, job)
         child = ThreadsActor(self.world, job)
         child.start()
