@@ -11,14 +11,15 @@ from simplugin.platforms import Cluster, Platform
 from simplugin.simulation import SimGridOptions, simulate
 
 STAR = Platform(Cluster("star", "0-4", 1e9, bandwidth=125e6, latency=0.0, prefix="h"))
+DEFAULT = SimGridOptions()
 PTASKS = SimGridOptions(host_model="ptask_L07")
 
 
-def value(*actors, options=None):
+def value(*actors, options=DEFAULT):
     return simulate(STAR, actors, options=options, wall_limit=30).returned[0].value
 
 
-@pytest.mark.parametrize("options", [None, PTASKS, SimGridOptions(cpu_optim="Full")])
+@pytest.mark.parametrize("options", [DEFAULT, PTASKS, SimGridOptions(cpu_optim="Full")])
 def test_work_left_and_done_is_in_flop_under_any_model(options):
     async def half(me):
         work = me.exec_async(1e9)
@@ -32,7 +33,7 @@ def test_work_left_and_done_is_in_flop_under_any_model(options):
     assert result.hosts.flops[0] == pytest.approx(5e8)
 
 
-@pytest.mark.parametrize("options", [None, PTASKS])
+@pytest.mark.parametrize("options", [DEFAULT, PTASKS])
 def test_migration_keeps_the_work(options):
     async def mover(me):
         work = me.exec_async(1e9)

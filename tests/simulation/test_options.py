@@ -50,7 +50,7 @@ def test_parallel_tasks_have_their_own_network() -> None:
 
 
 def test_arguments() -> None:
-    options = SimGridOptions.linear(precision_timing=1e-12, extra={"no item": "maxmin"})
+    options = SimGridOptions.linear(precision_timing=1e-12, extra={"cpu/solver": "maxmin"})
     assert options.arguments() == [
         "--cfg=network/model:CM02",
         "--cfg=network/TCP-gamma:0.0",

@@ -43,19 +43,19 @@ def of_each(me: Any) -> dict[str, Any]:
         "Actor": me,
         "Barrier": me.barrier(1),
         "Condition": me.condition(mutex),
-        "Host": me.host,
-        "Link": me.links[0],
+        "SimulatedHost": me.host,
+        "SimulatedLink": me.links[0],
         "Mailbox": me.mailbox("box"),
         "MessageQueue": me.message_queue("queue"),
         "Mutex": mutex,
-        "Route": me.route("ada", "bob"),
+        "SimulatedRoute": me.route("ada", "bob"),
         "Semaphore": me.semaphore(1),
     }
 
 
 async def compare(me: Any) -> tuple[list[str], list[str]]:
     """Look, inside a simulation, for what is missing or has other parameters."""
-    offered = {**of_each(me), "Disk": me.host.disks[0]}
+    offered = {**of_each(me), "SimulatedDisk": me.host.disks[0]}
     assert sorted(offered) == sorted(api.__all__)
     missing, different = [], []
     for name, item in offered.items():
@@ -104,7 +104,7 @@ def test_the_table_says_what_threads_refuses(platform: Path) -> None:
     found = simulate(platform, [("ada", sort_operations)], back_end="threads").returned[0].value
     special = ("__await__", "__aenter__", "__aexit__")
     shown = table()
-    assert shown.pop("Disk") == ([], ["all"])
+    assert shown.pop("SimulatedDisk") == ([], ["all"])
     assert shown == {
         name: tuple(sorted(set(each).difference(special)) for each in both)
         for name, both in found.items()
