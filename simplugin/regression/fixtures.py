@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from simplugin.core.errors import ScenarioError, SimpluginError
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simplugin.regression.tolerances import Tolerances
     from simplugin.scenarios.scenario import ScenarioResult
     from simplugin.simulation import Result
+    from simplugin.simulation.options import SimulationKeywords
     from simplugin.simulation.placement import Actors
 
 DIRECTORY = "__simplugin__"
@@ -67,11 +68,21 @@ class Simulations:
 
     @overload
     def __call__(
-        self, what: Platform | str | os.PathLike[str], actors: Actors, /, **arguments: Any
+        self,
+        what: Platform | str | os.PathLike[str],
+        actors: Actors,
+        /,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        **options: Unpack[SimulationKeywords],
     ) -> Result: ...
 
     def __call__(
-        self, what: Any, actors: Any = None, /, **arguments: Any
+        self,
+        what: Any,
+        actors: Any = None,
+        /,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        **options: Unpack[SimulationKeywords],
     ) -> ScenarioResult | Result:
         """Run a scenario with changes at dotted keys, or actors on a platform.
 
@@ -83,7 +94,7 @@ class Simulations:
         actors : mapping or actors, optional
             For a scenario: values of its keys, such as ``{"scheduler.name": "bags.fcfs"}``. For a
             platform: actors, or their file, as of `simplugin.simulate`.
-        **arguments
+        functions, **options
             Further arguments of `simplugin.simulate`, for a platform.
 
         Raises
@@ -99,7 +110,7 @@ class Simulations:
             what = file_in(self.directories, what)
         if isinstance(actors, str | os.PathLike):
             actors = file_in(self.directories, actors)
-        return simulate(what, actors, **arguments)
+        return simulate(what, actors, functions=functions, **options)
 
     def _scenario(
         self, name: str | os.PathLike[str], changes: Mapping[str, object]
