@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from simplugin.core.errors import SimpluginError
 from simplugin.reports.comparisons import (
+    Values,
     labels_of_groups,
     number,
     rows_by_group,
@@ -44,10 +45,9 @@ _SEEDS = re.compile(r"(^|[._])seed$")
 # Number of kept runs among the main figures.
 _MAIN_RUNS = 2
 
-T = TypeVar("T")
 Which = Literal["main", "all"]
 _WHICH: tuple[Which, ...] = ("main", "all")
-_Draw = Callable[[], "Figure | Chart | None"]
+_Draw = Callable[[], "Figure | Chart"]
 # As `sha256sum` has it: the digest of each file that was written, and its name.
 LIST = "figures.sha256"
 
@@ -109,8 +109,6 @@ def write_figures(
             written.warnings.append(f"no figure {name}: {error}")
             names.add(name)
             continue
-        if drawn is None:
-            continue
         figure = drawn.figure if isinstance(drawn, Chart) else drawn
         names.add(name)
         absent |= dict.fromkeys(write_all_letters(figure))
@@ -138,9 +136,8 @@ def _figures(report: CampaignReport, which: Which) -> Iterator[tuple[str, _Draw]
         name = _file_name(metric.name)
         labels = labels_of_groups(report)
         named = {labels[group]: each for group, each in values.items()}
-        grouped = GroupedMetric(metric, named, float(every.min()))
-        for kind, draw in FIGURES.items():
-            yield f"{name}-{kind}", partial(draw, grouped)
+        for kind, draw in _metric_figures(metric, named):
+            yield f"{name}-{kind}", draw
         for parameter in varied_within(report, rows_by_group(report).values()):
             if (found := parameter.amounts()) and not _SEEDS.search(parameter.name):
                 over = partial(_over, report, metric, parameter.shown, *found)
@@ -157,46 +154,19 @@ def _figures(report: CampaignReport, which: Which) -> Iterator[tuple[str, _Draw]
             yield _file_name(f"{capability}-{each.name}"), partial(curves, [each])
 
 
-@dataclass(frozen=True)
-class GroupedMetric:
-    """A metric with at least two different values, as its figures need it.
+def _metric_figures(metric: Column, values: Mapping[str, Values]) -> Iterator[tuple[str, _Draw]]:
+    """Yield the figures of a metric by group: the ends of their names, and what draws them.
 
-    Attributes
-    ----------
-    metric : Column
-        Its name, unit and direction of improvement.
-    values : mapping of str to mapping of key to float or None
-        For each group the value of each run by what pairs it with runs of other groups; None for
-        a run that failed.
-    least : float
-        The smallest finite value.
+    There are performance profiles if there is a best group on enough instances.
     """
-
-    metric: Column
-    values: Mapping[str, Mapping[Hashable, float | int | None]]
-    least: float
-
-    def draw(self, drawing: Callable[..., T]) -> T:
-        """Call a drawing of groups of values, such as `box_plot`."""
-        groups = {name: list(each.values()) for name, each in self.values.items()}
-        return drawing(groups, label=self.metric.shown, unit=self.metric.unit)
-
-    def profiles(self) -> Figure | None:
-        """Draw performance profiles, where there is a best group on enough instances."""
-        if self.metric.sense is None or len(self.values) < 2 or self.least <= 0:
-            return None
-        found = profiles(self.values, sense=self.metric.sense)
-        return (
-            draw_profiles(found, label=self.metric.shown) if found.n >= _LEAST_INSTANCES else None
-        )
-
-
-# The figures of each metric, by the end of their file names; None if a metric has no such figure.
-FIGURES: Mapping[str, Callable[[GroupedMetric], Figure | None]] = {
-    "box": lambda metric: metric.draw(box_plot).figure,
-    "ecdf": lambda metric: metric.draw(draw_ecdfs),
-    "profile": GroupedMetric.profiles,
-}
+    groups = {name: list(each.values()) for name, each in values.items()}
+    for kind, draw in (("box", box_plot), ("ecdf", draw_ecdfs)):
+        yield kind, partial(draw, groups, label=metric.shown, unit=metric.unit)
+    finite_values, _, _ = finite([value for each in groups.values() for value in each])
+    if metric.sense is not None and len(values) > 1 and finite_values.min() > 0:
+        ratios = profiles(values, sense=metric.sense)
+        if ratios.n >= _LEAST_INSTANCES:
+            yield "profile", partial(draw_profiles, ratios, label=metric.shown)
 
 
 def _over(

@@ -25,13 +25,6 @@ REFUSED_SITES = [
 ]
 
 
-@pytest.mark.parametrize("fields", REFUSED_SITES)
-def test_refuses(fields):
-    given = {"names": ("a", "b", "c"), "speed": SPEED, "bandwidth": BANDWIDTH} | fields
-    with pytest.raises(PlatformError):
-        PeerSite(**given)
-
-
 async def _send_all(me, names, byte):
     await me.wait_all([me.sendto_async(me.host, name, byte, label=name) for name in names])
 
@@ -84,11 +77,18 @@ REFUSED_GRIDS = [
 ]
 
 
-@pytest.mark.parametrize("fields", REFUSED_GRIDS)
-def test_refuses_grids(fields):
-    given = {"names": ("a", "b"), "sites": (_site("a"), _site("b"))} | fields
+REFUSED = [(PeerSite, each) for each in REFUSED_SITES]
+REFUSED += [(PeerGrid, each) for each in REFUSED_GRIDS]
+
+
+@pytest.mark.parametrize(("kind", "fields"), REFUSED)
+def test_invalid_sites_and_grids_are_refused(kind, fields):
+    valid = {
+        PeerSite: {"names": ("a", "b", "c"), "speed": SPEED, "bandwidth": BANDWIDTH},
+        PeerGrid: {"names": ("a", "b"), "sites": (_site("a"), _site("b"))},
+    }
     with pytest.raises(PlatformError):
-        PeerGrid(**given)
+        kind(**valid[kind] | fields)
 
 
 # Twelve peers.

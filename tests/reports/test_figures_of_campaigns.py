@@ -281,21 +281,14 @@ def test_keys_of_figures_say_what_numbers_mean_and_have_the_names_of_the_user(re
     assert over.axes[0].get_ylabel() == "mean delay [s]"
 
 
-@pytest.mark.parametrize("kind", campaign_figures.FIGURES)
-def test_figures_of_the_table_can_be_read(kind, illegible):
+def test_figures_of_metrics_can_be_read(illegible):
     values = {name: dict(enumerate(each[:2] * 2)) for name, each in GROUPS.items()}
-    metric = campaign_figures.GroupedMetric(Column("makespan", [], "s", sense="min"), values, 40.0)
-    assert illegible(visible(campaign_figures.FIGURES[kind](metric))) == []
+    metric = Column("makespan", [], "s", sense="min")
+    drawn = {kind: draw() for kind, draw in campaign_figures._metric_figures(metric, values)}
+    assert list(drawn) == ["box", "ecdf", "profile"]
+    assert [illegible(visible(each.figure)) for each in drawn.values()] == [[]] * 3
 
 
-@pytest.fixture
-def three_kinds(monkeypatch):
-    """Draw three figures of each metric, whatever else the table has."""
-    three = {kind: campaign_figures.FIGURES[kind] for kind in ("box", "ecdf", "profile")}
-    monkeypatch.setattr(campaign_figures, "FIGURES", three)
-
-
-@pytest.mark.usefixtures("three_kinds")
 def test_files_of_a_campaign(campaign, tmp_path):
     directory = tmp_path / "figures"
     written = write_figures(campaign, directory)
@@ -316,7 +309,6 @@ def test_files_of_a_campaign(campaign, tmp_path):
         write_figures(campaign, tmp_path / "file")
 
 
-@pytest.mark.usefixtures("three_kinds")
 def test_main_figures_and_what_a_former_report_left(tmp_path, report_of):
     def rounds(name):
         return CurvePlot(name, "", "round", "error", {"a": ([1, 2], [2, 1])})
@@ -348,7 +340,6 @@ def test_main_figures_and_what_a_former_report_left(tmp_path, report_of):
         write_figures(report, tmp_path, "some")
 
 
-@pytest.mark.usefixtures("three_kinds")
 def test_what_no_axis_shows_is_left_out_and_told(tmp_path, report_of):
     report = report_of(
         Column("scheduler.name", ["a", "a", "b", "b"], role="varied"),
