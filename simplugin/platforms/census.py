@@ -56,7 +56,7 @@ class Census:
         cluster are not among them.
     routes : mapping of str to int
         Element to number, such as ``zoneRoute``.
-    parts : tuple of Part
+    parts : tuple of PlatformPart
         The zones and clusters with hosts that the platform divides into: those of the outermost
         zone with more than one. Explicit hosts of such a zone are in none.
     """

@@ -50,7 +50,7 @@ def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[Pla
 
     Returns
     -------
-    list of Problem
+    list of PlatformProblem
         Errors and warnings, in the order of the platform.
     """
     inspection = _Inspection(platform, broken)

@@ -52,7 +52,7 @@ def unreachable(zones: Sequence[Zone], names: Names) -> list[PlatformProblem]:
 
     Returns
     -------
-    list of Problem
+    list of PlatformProblem
         A warning for each zone with missing routes, naming one pair, and for each gateway
         that not all of its zone gets to.
     """

@@ -52,7 +52,7 @@ class PairedComparison:
         Keys that both have, one of the two values missing or infinite.
     ratio : float, optional
         Geometric mean of value over baseline, where all values are above 0.
-    interval : Interval, optional
+    interval : ConfidenceInterval, optional
         Of `ratio`: Student's t of the logarithms, from two pairs on.
     why_no_ratio : str
         Reason of a missing ratio; empty if there is one.

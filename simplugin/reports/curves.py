@@ -70,8 +70,8 @@ def curves(
 
     Parameters
     ----------
-    figures : sequence of Figure
-        Charts to draw.
+    figures : sequence of CurvePlot
+        The plots to draw.
     path : path, optional
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
     title : str

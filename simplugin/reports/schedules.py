@@ -64,7 +64,7 @@ def draw_schedule(chart: ScheduleChart, path: str | PathLike[str] | None = None)
     Parameters
     ----------
     chart : ScheduleChart
-        Charts to draw.
+        The schedule to draw.
     path : path, optional
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
 
@@ -308,7 +308,7 @@ def activity_chart(activities: ResultTable, *, groups: Sequence[str] = ()) -> Sc
 
     Parameters
     ----------
-    activities : Listing
+    activities : ResultTable
         Columns actor, resource, kind, label, start, end and state, in any order.
     groups : sequence of str
         Names of the first colours, such as all applications of a run.

@@ -55,19 +55,19 @@ class SampleSummary:
         Values that were infinite.
     mean : float, optional
         Arithmetic.
-    mean_interval : Interval, optional
+    mean_interval : ConfidenceInterval, optional
         Student's t, from two values on.
     deviation : float, optional
         Standard deviation with n - 1 degrees of freedom, from two values on.
     geometric_mean : float, optional
         Where all values are above 0.
-    geometric_interval : Interval, optional
+    geometric_interval : ConfidenceInterval, optional
         Student's t of the logarithms, from two values on.
     why_not_geometric : str
         Reason of a missing geometric mean; empty if there is one.
     median : float, optional
         The mean of the two in the middle where their number is even.
-    median_interval : Interval, optional
+    median_interval : ConfidenceInterval, optional
         Between two order statistics, from six values on at 95 %.
     quartiles : (float, float), optional
         Linear between order statistics: type 7 of Hyndman and Fan, as numpy has it.

@@ -209,7 +209,7 @@ def print_listings(
     ----------
     row : Row
         Metrics.
-    listings : sequence of Listing
+    listings : sequence of ResultTable
         In their order.
     console : Console, optional
         Console to print to; standard output by default.
@@ -239,7 +239,7 @@ def listing_table(listing: ResultTable, room: int | None = None) -> Table:
 
     Parameters
     ----------
-    listing : Listing
+    listing : ResultTable
         The listing.
     room : int, optional
         Maximum width; exceeded if numbers or letters would be cut.
@@ -319,12 +319,12 @@ def without_common_ending(listing: ResultTable) -> tuple[ResultTable, str]:
 
     Parameters
     ----------
-    listing : Listing
+    listing : ResultTable
         With qualified names in some columns, such as ``gros-1.nancy.grid5000.fr``.
 
     Returns
     -------
-    listing : Listing
+    listing : ResultTable
         The same with the names of these columns shortened.
     ending : str
         The omitted ending, from a dot on; empty if there is no such column, or nothing that all

@@ -227,7 +227,7 @@ class Grid5000:
         In the order of their names; those without nodes are left out.
     backbone : tuple of BackboneLink
         The links between points of presence, and between these and sites.
-    places : tuple of Place
+    places : tuple of SitePosition
         Where sites and points of presence are, as far as the reference has it; also of those
         that have no nodes or were not selected.
     """

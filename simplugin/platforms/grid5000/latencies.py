@@ -148,7 +148,7 @@ class Latencies:
 
         Parameters
         ----------
-        places : iterable of Place
+        places : iterable of SitePosition
             Where sites and points of presence are. Those of which the table knows it stay there,
             also where it knows their town only.
         """

@@ -135,14 +135,14 @@ class KeptRun:
         Name that distinguishes it from other runs.
     position : int, optional
         Its number in the campaign.
-    figures : tuple of Figure
+    figures : tuple of CurvePlot
         Its curves.
     schedule : ScheduleChart, optional
         Gantt chart of the processors.
-    activities : Listing, optional
+    activities : ResultTable, optional
         Activities of a run without a schedule: columns actor, resource, kind,
         label, start, end, state.
-    listings : tuple of Listing
+    listings : tuple of ResultTable
         Its tables.
     """
 
@@ -178,7 +178,7 @@ class CampaignReport:
         Runs with details.
     claims : mapping of str to tuple of Claim
         Claims of reproductions, by capability.
-    figures : mapping of str to tuple of Figure
+    figures : mapping of str to tuple of CurvePlot
         Figures of reproductions, by capability.
     group : str, optional
         Name of the column by which values are compared at first; chosen if None.

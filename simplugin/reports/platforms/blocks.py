@@ -42,9 +42,9 @@ def blocks(survey: PlatformItems, item: DrawnItem) -> Block:
 
     Parameters
     ----------
-    survey : Survey
+    survey : PlatformItems
         Source of the links.
-    item : Item
+    item : DrawnItem
         Of kind ``zone``.
     """
     groups = [
@@ -195,7 +195,7 @@ def discs(part: DrawnPart, share: float) -> Block:
 
     Parameters
     ----------
-    part : Part
+    part : DrawnPart
         Connected, or points without lines.
     share : float
         Which share of all points it has.

@@ -50,7 +50,7 @@ class Network:
         a terminal.
     n_terminals : int
         Number of terminals.
-    lines : tuple of Line
+    lines : tuple of Connection
         At most one between any two points.
     buses : dict of int to tuple of str
         Points that are links themselves, crossed between more than two neighbours.
