@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,20 +24,14 @@ from simplugin.inputs.messages import (
 from simplugin.inputs.sections import PlatformSection, SchedulerSection, Section
 from simplugin.scenarios.kinds import KINDS, kind_called
 from simplugin.scenarios.ranges import is_too_large
-from simplugin.scenarios.scenario import (
-    Progress,
-    Scenario,
-    ScenarioResult,
-    WorkloadKind,
-    scenario_error,
-)
+from simplugin.scenarios.scenario import Scenario, ScenarioResult, WorkloadKind, scenario_error
 from simplugin.scenarios.sections import (
     NEED_TRACE,
     MetricsSection,
     OutputSection,
     SimulationTable,
 )
-from simplugin.simulation.options import SimulationOptions
+from simplugin.simulation.options import Progress, SimulationOptions
 
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "metrics", "output")
 SCENARIO_KEYS = ("title", *_SECTIONS)
@@ -157,7 +152,9 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Scenar
     from simplugin.scenarios.user_metrics import add_user_metrics
 
     with scenario.importable():
-        return add_user_metrics(scenario.metrics, scenario, scenario.kind.run(scenario, progress))
+        simulation = replace(scenario.simulation, progress=progress)
+        outcome = scenario.kind.run(replace(scenario, simulation=simulation))
+        return add_user_metrics(scenario.metrics, scenario, outcome)
 
 
 class Sections(Section):

@@ -35,7 +35,6 @@ from simplugin.simulation.options import SimulationOptions
 if TYPE_CHECKING:
     from simplugin.simulation.result import Result
 
-Progress = Callable[[float, int], None]
 Settings = TypeVar("Settings", bound=Section)
 
 
@@ -150,7 +149,7 @@ class WorkloadKind:
     workload : class
         The keys of ``[workload]`` other than `kind`.
     run : callable
-        ``(scenario, progress) -> ScenarioResult``.
+        ``(scenario) -> ScenarioResult``.
     schedulers : Schedulers, optional
         The schedulers; None if the kind takes no ``[scheduler]``.
     check : callable
@@ -166,7 +165,7 @@ class WorkloadKind:
     """
 
     workload: type[BaseModel]
-    run: Callable[[Scenario, Progress | None], ScenarioResult]
+    run: Callable[[Scenario], ScenarioResult]
     schedulers: Schedulers[Any] | None = None
     check: Callable[[Scenario], object] = lambda _: None
     outputs: tuple[str, ...] = ("result", "trace", "gantt")
@@ -305,10 +304,10 @@ class Scenario:
         if strays := list(self.output.strays(self.output_directory or self.directory)):
             raise self.errors(strays)
 
-    def has_traced_output(self, *names: str) -> bool:
-        """Return True if the simulation is traced and ``[output]`` has one of these files."""
+    def traced_on_demand(self, *names: str) -> SimulationOptions:
+        """Return the options of the simulation, traced only if one of these outputs is wanted."""
         named = any(getattr(self.output, name) is not None for name in names)
-        return self.simulation.trace and named
+        return replace(self.simulation, trace=self.simulation.trace and named)
 
     def make_platform(self) -> Path | Platform:
         """Return the file of the platform, or the platform that its generator makes."""

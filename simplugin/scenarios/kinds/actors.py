@@ -16,7 +16,7 @@ from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import Time
 from simplugin.inputs.sections import ExistingFile, Reference, Section
 from simplugin.results.row import Row
-from simplugin.scenarios.scenario import Progress, Scenario, ScenarioResult, WorkloadKind
+from simplugin.scenarios.scenario import Scenario, ScenarioResult, WorkloadKind
 from simplugin.scenarios.sections import Hosts
 from simplugin.simulation import simulate
 from simplugin.simulation.placement import Placement, placements
@@ -147,7 +147,7 @@ def _called(
     return (function, (*values.values(), *table.args[len(named) :])), problems
 
 
-def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
+def run(scenario: Scenario) -> ScenarioResult:
     """Simulate the actors on the platform."""
     from simplugin.scenarios.user_metrics import host_choice
     from simplugin.simulation.metrics import metrics
@@ -173,8 +173,7 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
         except DeploymentError as error:
             message = f"{dotted(path)}: {error.message}"
             raise scenario.error(message, *path, remedy=error.remedy) from error
-    options = replace(scenario.simulation, progress=progress)
-    result = simulate(platform, actors, **options.keywords())
+    result = simulate(platform, actors, **scenario.simulation.keywords())
     return ScenarioResult(Row(metrics(result), result.provenance), result)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -29,15 +28,8 @@ from simplugin.scenarios.kinds.applications import (
     errors_at_applications,
     keys_of_kind,
 )
-from simplugin.scenarios.scenario import (
-    Progress,
-    Scenario,
-    ScenarioResult,
-    Schedulers,
-    WorkloadKind,
-)
+from simplugin.scenarios.scenario import Scenario, ScenarioResult, Schedulers, WorkloadKind
 from simplugin.scenarios.schedulers import PARAMETERS, ChosenScheduler, read_scheduler
-from simplugin.simulation.options import SimulationOptions
 from simplugin.simulation.platform_changes import (
     CapacityChange,
     ChangeableResources,
@@ -123,15 +115,13 @@ class BagSchedulerSection(Section):
     single_requests: bool = False
 
 
-def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
+def run(scenario: Scenario) -> ScenarioResult:
     """Distribute all tasks on the simulated platform, and compare with the optimum."""
     chosen = check(scenario)
     settings = chosen.settings
     with errors_at_applications(scenario):
         bags = Bags.of([each.application() for each in scenario.workload.applications], COUNT)
-    # Each request is an activity, so traces are on demand.
-    traced = scenario.has_traced_output("trace", "gantt")
-    simulation: SimulationOptions = replace(scenario.simulation, trace=traced, progress=progress)
+    simulation = scenario.traced_on_demand("trace", "gantt")
     platform = scenario.make_platform()
     workload: BagsWorkload = scenario.workload
     try:
@@ -165,7 +155,7 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
             back_end=simulation.back_end,
             wall_limit=simulation.wall_limit,
             memory_limit=simulation.memory_limit,
-            progress=progress,
+            progress=simulation.progress,
         )
     with errors_at_applications(scenario):
         best = steady_state(measured, bags)

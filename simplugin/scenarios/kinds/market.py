@@ -37,13 +37,7 @@ from simplugin.market.sites import hosts_beside, shared_site, site_of
 from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.scenarios.kinds.market_workload import BundlesWorkload, bundles_of
-from simplugin.scenarios.scenario import (
-    Progress,
-    Scenario,
-    ScenarioResult,
-    Schedulers,
-    WorkloadKind,
-)
+from simplugin.scenarios.scenario import Scenario, ScenarioResult, Schedulers, WorkloadKind
 from simplugin.scenarios.schedulers import (
     PARAMETERS,
     ChosenScheduler,
@@ -80,7 +74,7 @@ class MarketSchedulerSection(Section):
     patience: Annotated[Time, Field(gt=0)] | None = None
 
 
-def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
+def run(scenario: Scenario) -> ScenarioResult:
     """Sell all bundles, execute their tasks, and compare with the largest benefit.
 
     Speeds and bandwidths that prices follow from are those that SimGrid has for the platform; the
@@ -121,7 +115,7 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
                 dispatch=settings.dispatch,
                 patience=settings.patience,
             ),
-            **replace(scenario.simulation, progress=progress).keywords(),
+            **scenario.simulation.keywords(),
         )
     found = BundleAssessment(done, left_open)
     return ScenarioResult.of(found, done.result, figures=found.figures())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,15 +33,8 @@ from simplugin.scenarios.kinds.applications import (
     errors_at_applications,
     keys_of_kind,
 )
-from simplugin.scenarios.scenario import (
-    Progress,
-    Scenario,
-    ScenarioResult,
-    Schedulers,
-    WorkloadKind,
-)
+from simplugin.scenarios.scenario import Scenario, ScenarioResult, Schedulers, WorkloadKind
 from simplugin.scenarios.schedulers import PARAMETERS, read_scheduler
-from simplugin.simulation.options import SimulationOptions
 from simplugin.simulation.platform_changes import changeable, profile_changes, profiles
 from simplugin.workloads import AlphaFair, SharedDeployment
 
@@ -141,13 +133,13 @@ class PricingSchedulerSection(Section):
         return self
 
 
-def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
+def run(scenario: Scenario) -> ScenarioResult:
     """Simulate the negotiation of a scenario, and compare it with the optimum."""
     settings, method = check(scenario)
     if settings.until is None or settings.period is None:
-        return _in_rounds(scenario, method, settings.rounds or ROUNDS, progress)
-    clock = settings.period, settings.until, settings.patience or PATIENCE
-    return _through_changes(scenario, method, clock, progress)
+        return _in_rounds(scenario, method, settings.rounds or ROUNDS)
+    periodic = PeriodicSettings(settings.until, settings.period, settings.patience or PATIENCE)
+    return _through_changes(scenario, method, periodic)
 
 
 def check(scenario: Scenario) -> tuple[PricingSchedulerSection, Method[Any]]:
@@ -184,9 +176,7 @@ def check(scenario: Scenario) -> tuple[PricingSchedulerSection, Method[Any]]:
     return settings, method
 
 
-def _in_rounds(
-    scenario: Scenario, method: Method[Any], rounds: int, progress: Progress | None
-) -> ScenarioResult:
+def _in_rounds(scenario: Scenario, method: Method[Any], rounds: int) -> ScenarioResult:
     """Simulate synchronous rounds."""
     utility = _utility(scenario)
     _check_unchanging(scenario)
@@ -202,28 +192,19 @@ def _in_rounds(
             )
     with errors_at_applications(scenario):
         best = fair_sharing(sharing, scenario.workload.alpha)
-    done = negotiate(
-        platform,
-        sharing,
-        method,
-        rounds,
-        utility,
-        **_simulation(scenario, progress).keywords(),
-    )
+    simulation = scenario.traced_on_demand("trace", "gantt")
+    done = negotiate(platform, sharing, method, rounds, utility, **simulation.keywords())
     found = PricingAssessment(sharing, utility, done.trajectory, best)
     return ScenarioResult.of(found, done.result, figures=found.figures(), also=_SIMULATED)
 
 
 def _through_changes(
-    scenario: Scenario,
-    method: Method[Any],
-    clock: tuple[float, float, int],
-    progress: Progress | None,
+    scenario: Scenario, method: Method[Any], periodic: PeriodicSettings
 ) -> ScenarioResult:
     """Simulate periods, and compare with the optimum between any two changes."""
     workload: FairSharingWorkload = scenario.workload
     utility = _utility(scenario)
-    period, until, patience = clock
+    until = periodic.until
     _check_dates(scenario, until)
     platform = scenario.make_platform()
     sharing = _sharing(scenario, platform, method)
@@ -243,7 +224,7 @@ def _through_changes(
     if not parts:
         message = f"no application is there at any time before {until:g} s"
         raise scenario.error(message, "workload", "applications")
-    simulation = _simulation(scenario, progress)
+    simulation = scenario.traced_on_demand("trace", "gantt")
     if simulation.until is not None:
         raise scenario.error(
             "simulation.until is set, but the run ends with its scheduler",
@@ -257,7 +238,7 @@ def _through_changes(
             sharing,
             method,
             utility,
-            PeriodicSettings(until, period, patience),
+            periodic,
             changes=changes,
             **simulation.keywords(),
         )
@@ -265,12 +246,6 @@ def _through_changes(
     events = events_of(sharing, applications, [*changes, *of_platform])
     found = Recovery(sharing, utility, kept, stretches, events)
     return ScenarioResult.of(found, kept.result, figures=found.figures(), also=_SIMULATED)
-
-
-def _simulation(scenario: Scenario, progress: Progress | None) -> SimulationOptions:
-    """Return the options of the simulation; each message is an activity: traces are on demand."""
-    traced = scenario.has_traced_output("trace", "gantt")
-    return replace(scenario.simulation, trace=traced, progress=progress)
 
 
 def _utility(scenario: Scenario) -> AlphaFair:

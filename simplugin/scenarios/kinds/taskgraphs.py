@@ -28,13 +28,7 @@ from simplugin.inputs.validation import one_of
 from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
 from simplugin.platforms import Platform
 from simplugin.platforms.sites import Site
-from simplugin.scenarios.scenario import (
-    Progress,
-    Scenario,
-    ScenarioResult,
-    Schedulers,
-    WorkloadKind,
-)
+from simplugin.scenarios.scenario import Scenario, ScenarioResult, Schedulers, WorkloadKind
 from simplugin.scenarios.schedulers import PARAMETERS, read_scheduler
 from simplugin.simulation.options import SimGridOptions, SimulationOptions
 from simplugin.simulation.resolve import resolve
@@ -399,7 +393,7 @@ def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
         yield key, message, "remove it"
 
 
-def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
+def run(scenario: Scenario) -> ScenarioResult:
     """Execute all graphs together and each alone, and compare with bounds.
 
     Bounds count the least times of redistributions on the platforms of this package's generators
@@ -415,9 +409,10 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
         message = f"simulation.options.host_model is {options.host_model!r}"
         remedy = "remove it: parallel tasks need 'ptask_L07'"
         raise scenario.error(message, "simulation", "options", "host_model", remedy=remedy)
-    simulation: SimulationOptions = replace(
-        scenario.simulation, trace=False, options=replace(options, host_model="ptask_L07")
+    watched = replace(
+        scenario.traced_on_demand("trace"), options=replace(options, host_model="ptask_L07")
     )
+    simulation = replace(watched, trace=False, progress=None)
     shares, allocations = None, None
     if scheduler.decides == "shares":
         shares = scheduler.shares(graphs.graphs, site)
@@ -425,7 +420,6 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
     if scheduler.decides in ("shares", "allocations"):
         given = selfish if shares is None else shares
         allocations = scheduler.allocations(graphs.graphs, site, given)
-    watched = replace(simulation, progress=progress, trace=scenario.has_traced_output("trace"))
     done = scheduler.executed(graphs, site, allocations, platform, watched)
     own = []
     for number, graph in enumerate(graphs.graphs):
