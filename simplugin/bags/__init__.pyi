@@ -17,5 +17,4 @@ from .policy import NodeKnowledge as NodeKnowledge
 from .policy import NodePlan as NodePlan
 from .policy import NodeState as NodeState
 from .policy import servable as servable
-from .trace_check import trace_violations as trace_violations
 from .trees import tree_of as tree_of

@@ -1,4 +1,4 @@
-"""Throughput of an execution: metrics, tables and curves beside the optimum."""
+"""Throughput of an execution: metrics, tables and curves, compared with the optimum."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from simplugin.results.tables import Cell, ResultTable
 
 Floats = NDArray[np.float64]
 
-# The part of the time at either end that does not count, section 6.1.1.
+# Fraction of the time that is left out at either end, section 6.1.1.
 EPSILON = 0.1
-# Over how many stretches of time throughputs are drawn, and for how many applications.
+# Number of time intervals of the throughput curves, and maximum number of their applications.
 _STRETCHES, _MOST_CURVES = 20, 8
 _MOST_NODES = 20
 
@@ -32,7 +32,7 @@ def experimental(execution: BagExecution, epsilon: float = EPSILON) -> NDArray[n
 
     With T the earliest date by which all tasks of some application are done, it is the number of
     tasks done between epsilon T and (1 - epsilon) T, over that time. One task that ends late can
-    make T, and with it every throughput, mean little; `slope` does not depend on it so much.
+    distort T, and with it every throughput; `slope` depends on it less.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def experimental(execution: BagExecution, epsilon: float = EPSILON) -> NDArray[n
     Returns
     -------
     float64, shape (n_applications,)
-        Throughputs [tasks/s]; nan where there are too few tasks to measure one: fewer than
-        `least_count`, so that the part left out at either end is less than a task, or all of an
-        application that determines T end after (1 - epsilon) T. All are nan if none ended.
+        Throughputs [tasks/s]; nan if there are too few tasks: fewer than `least_count`, so that
+        the part left out at either end is less than a task, or all tasks of the application that
+        determines T end after (1 - epsilon) T. All are nan if no application has ended.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def experimental(execution: BagExecution, epsilon: float = EPSILON) -> NDArray[n
 
 
 def least_count(epsilon: float = EPSILON) -> int:
-    """Return how many tasks an application needs for an experimental throughput.
+    """Return the minimum number of tasks for an experimental throughput.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def slope(execution: BagExecution, low: float = 0.1, high: float = 0.9) -> NDArr
     Returns
     -------
     float64, shape (n_applications,)
-        Throughputs [tasks/s]; 0 where not so many tasks were done, nan where there are too few
-        tasks to measure: no two of them, at different dates, are at the fractions.
+        Throughputs [tasks/s]; 0 if too few tasks were done, nan if the application has too few
+        tasks for different dates at the two fractions.
 
     Raises
     ------
@@ -136,19 +136,19 @@ def fair(throughput: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class BagAssessment:
-    """An execution beside the optimum.
+    """Comparison of an execution with the optimum.
 
     Attributes
     ----------
-    execution : Execution
+    execution : BagExecution
         The execution.
     optimum : SteadyState
         The best steady state of the same tree and applications.
     theory : float
         Fair throughput that the policy expected [tasks/s]; nan if unknown.
     changes : bool
-        True if the platform changed while tasks ran, so that the optimum, which is that of its
-        start, is no bound.
+        True if the platform changed during the run, so that the optimum, for its initial state,
+        is no bound.
     """
 
     execution: BagExecution
@@ -168,19 +168,19 @@ class BagAssessment:
 
     @cached_property
     def makespan(self) -> float:
-        """Date at which the last task was done [s]; 0 if none was."""
+        """End of the last task [s]; 0 if none was done."""
         return max((float(d[-1]) for d in self.execution.completion if len(d)), default=0.0)
 
     @property
     def best(self) -> Best | None:
-        """The optimum of the fair throughput; None where the platform changed."""
+        """The optimum of the fair throughput; None if the platform changed."""
         if self.changes:
             return None
         return Best("fair_throughput", self.optimum.fair, "optimum", "max")
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences on figures that are missing, or mean less than they seem to."""
+        """Sentences on missing or unreliable figures."""
         execution, found = self.execution, []
         if self.changes:
             found.append("The optimum is that of the platform before it changed.")
@@ -210,7 +210,7 @@ class BagAssessment:
                 f"Too few tasks to measure the throughput of {', '.join(few)}: give a count of"
                 f" {least_count()} at least, and of several for each host."
             )
-        # How many tasks each host is to get while it requests one.
+        # Duration of a request in tasks at the optimum's rate, for each host.
         tree = self.optimum.tree
         lasts = tree.latency + message_size(1) / tree.bandwidth
         waits = lasts[1:] * self.optimum.sent[1:].sum(axis=1)
@@ -225,7 +225,7 @@ class BagAssessment:
         return tuple(found)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Return what the execution came to, in numbers."""
+        """Return the metrics of the execution."""
         weight = self.execution.bags.weight
         lost = (Metric("tasks_lost", self.execution.lost),) if self.changes else ()
         return (
@@ -260,7 +260,7 @@ class BagAssessment:
         return ResultTable.of_columns("Applications", columns, " ".join(self.warnings))
 
     def _nodes(self, most: int) -> ResultTable:
-        """Return what each node computed, and how busy its CPU and its port were."""
+        """Return the tasks computed by each node, and the use of its CPU and its port."""
         execution = self.execution
         tree = execution.tree
         busy = dict(zip(execution.result.hosts.name, execution.result.hosts.busy, strict=True))
@@ -295,15 +295,15 @@ class BagAssessment:
         return ResultTable("Nodes", columns, tuple(lines), note)
 
     def _share(self, busy: float) -> float | None:
-        """Return for which part of the makespan something was busy."""
+        """Return a busy time as a fraction of the makespan."""
         return busy / self.makespan if self.makespan > 0 else None
 
     def figures(self) -> tuple[CurvePlot, ...]:
-        """Return the curves of tasks done and of throughputs over time."""
+        """Return the curves of completed tasks and of throughputs over time."""
         return self._completions(), self._throughputs()
 
     def _completions(self) -> CurvePlot:
-        """Return tasks done over time, beside those that the optimum would have done."""
+        """Return completed tasks over time, with those of the optimum."""
         names = self.execution.bags.names[:_MOST_CURVES]
         series: dict[str, tuple[Floats, Floats]] = {}
         for name, dates in zip(names, self.execution.completion, strict=False):
@@ -315,7 +315,7 @@ class BagAssessment:
             "simulated time [s]",
             "tasks",
             series | optimal,
-            # Each beside its own optimum, dashed; one for all has a colour of its own.
+            # Each curve with its dashed optimum; a common optimum has a separate colour.
             cycle=len(names) if len(optimal) == len(names) else None,
             groups=names,
         )
@@ -333,7 +333,7 @@ class BagAssessment:
         return lines
 
     def _throughputs(self) -> CurvePlot:
-        """Return the throughputs in stretches of time, in units of the optimum."""
+        """Return the throughputs in intervals of time, relative to the optimum."""
         edges = np.linspace(0.0, self.makespan or 1.0, _STRETCHES + 1)
         middle = (edges[:-1] + edges[1:]) / 2
         series = {}
@@ -355,5 +355,5 @@ class BagAssessment:
 
 
 def _known(value: float) -> float | None:
-    """Return a number; None if it is not known."""
+    """Return a finite number, else None."""
     return float(value) if math.isfinite(value) else None

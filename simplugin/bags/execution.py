@@ -11,10 +11,10 @@ from typing import Any, Literal, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.bags.actors.fault_tolerant_node import mortal_host
+from simplugin.bags.actors.fault_tolerant_node import run_fault_tolerant_host
 from simplugin.bags.actors.hosts import run_host
 from simplugin.bags.actors.messages import NodeLog, NodeSetup, Supply
-from simplugin.bags.actors.periodic import Duty, periodic_host
+from simplugin.bags.actors.periodic import periodic_host
 from simplugin.bags.periodic import PeriodicSchedule
 from simplugin.bags.policy import BUFFER, BagPolicy, NodeKnowledge, NodePlan, TreePosition
 from simplugin.core.errors import ActorError, DeadlockError, WorkloadError
@@ -127,8 +127,8 @@ def execute(
         of the bandwidth to it; 1 by default.
     buffer : int
         Tasks that the buffer of a node holds. Where tasks are bundled, or each application has
-        schedulers of its own (but see `BagPolicy.own_buffers`), or hosts are restricted and there
-        is no plan, each type has its part of it, and one task at least.
+        schedulers of its own (but see `BagPolicy.buffer_per_application`), or hosts are restricted
+        and there is no plan, each type has its part of it, and one task at least.
     delays : float64, shape (n_hosts,), optional
         When each node first asks for tasks [s]; 0 without.
     others : sequence of Placement
@@ -186,7 +186,7 @@ def execute(
     placements = [
         Placement(
             name,
-            mortal_host if failures else run_host,
+            run_fault_tolerant_host if failures else run_host,
             (lines, shared, patience) if failures else (lines, shared),
             name=f"node {name}",
             restart=failures,
@@ -285,7 +285,7 @@ def _stations(
 ) -> list[tuple[NodeSetup, ...]]:
     """Return the data with which the nodes of each host start, one for each line."""
     capacity = buffer
-    if policy.bundled or (policy.parallel and not policy.own_buffers):
+    if policy.bundled or (policy.parallel and not policy.buffer_per_application):
         capacity = max(buffer // bags.n_applications, 1)
     elif bags.hosts is not None and not policy.plans and policy.planner is None:
         # A child that asks for some types only must not wait for a slot that holds another one.
@@ -329,33 +329,33 @@ def _execution(
     """Put together what the nodes did."""
     number = {name: each for each, name in enumerate(tree.hosts)}
     if failures:
-        book, notices = result.returned[0].value
+        logs, notices = result.returned[0].value
         done = [(part, number[each.host]) for each in notices for part in each.parts]
     else:
-        book = list(zip(tree.hosts, (each.value for each in result.returned), strict=False))
+        logs = list(zip(tree.hosts, (each.value for each in result.returned), strict=False))
         done = [
-            (part, number[name]) for name, lines in book for each in lines for part in each.done
+            (part, number[name]) for name, lines in logs for each in lines for part in each.done
         ]
-        if returned := [each for line in book[0][1] for each in line.returned]:
+        if returned := [each for line in logs[0][1] for each in line.returned]:
             done = [(part, number[name]) for name, part in returned]
     which = np.array([part[0] for part, _ in done], dtype=np.int64)
     date = np.array([part[2] for part, _ in done], dtype=np.float64)
     computed = np.zeros((tree.n_hosts, bags.n_applications), dtype=np.int64)
     np.add.at(computed, (np.array([host for _, host in done], dtype=np.int64), which), 1)
-    deeds: list[list[NodeLog]] = [[] for _ in tree.hosts]
-    for name, lines in book:
-        deeds[number[name]] += lines
+    of_host: list[list[NodeLog]] = [[] for _ in tree.hosts]
+    for name, lines in logs:
+        of_host[number[name]] += lines
     return BagExecution(
         tree,
         bags,
         policy,
         tuple(np.sort(date[which == each]) for each in range(bags.n_applications)),
         computed,
-        np.array([sum(each.port_busy for each in lines) for lines in deeds]),
-        min(each.first for lines in deeds for each in lines),
-        np.array([max((each.most for each in lines), default=0) for lines in deeds]),
+        np.array([sum(each.port_busy for each in lines) for lines in of_host]),
+        min(each.first for lines in of_host for each in lines),
+        np.array([max((each.most for each in lines), default=0) for lines in of_host]),
         result,
-        sum(each.again for each in deeds[0]),
+        sum(each.again for each in of_host[0]),
     )
 
 
@@ -434,7 +434,7 @@ def execute_periodic(
             Placement(
                 schedule.tree.hosts[host],
                 periodic_host,
-                (_duty(schedule, host, n_periods),),
+                (schedule, host, n_periods),
                 name=f"periodic {schedule.tree.hosts[host]}",
             )
             for host in hosts
@@ -456,23 +456,6 @@ def execute_periodic(
     dates = np.array([date for date, _, _ in done])
     kind, host_of = np.array([each[1:] for each in done], dtype=np.int64).reshape(-1, 2).T
     return PeriodicExecution(schedule, n_periods, dates, kind, host_of, most, result)
-
-
-def _duty(schedule: PeriodicSchedule, host: int, n_periods: int) -> Duty:
-    """Return what a host has to do."""
-    tree, bags = schedule.tree, schedule.bags
-    children = [child for child in tree.children[host] if any(schedule.sent[child])]
-    first = int(tree.depth[host])
-    return Duty(
-        tree.hosts[host],
-        host == 0,
-        tuple(float((first + i) * schedule.period) for i in range(n_periods)),
-        tuple(bags.flop.tolist()),
-        tuple(bags.byte.tolist()),
-        schedule.compute[host],
-        tuple(tree.hosts[child] for child in children),
-        tuple(schedule.sent[child] for child in children),
-    )
 
 
 def _slack(schedule: PeriodicSchedule) -> float:

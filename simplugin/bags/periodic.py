@@ -18,8 +18,8 @@ Counts = tuple[tuple[int, ...], ...]
 class PeriodicSchedule:
     """Whole tasks that each host computes and receives in every period.
 
-    A host computes or sends on the tasks of a period in the next one, in any order, one send at a
-    time.
+    A host computes or forwards the tasks of a period in the next one, in any order, one after the
+    other.
 
     Attributes
     ----------
@@ -32,8 +32,8 @@ class PeriodicSchedule:
     compute : tuple of tuple of int, shape (n_hosts, n_types)
         Tasks of each type that each host computes in a period.
     sent : tuple of tuple of int, shape (n_hosts, n_types)
-        Tasks that each host receives from its parent in a period; in the root's row, all that it
-        hands out, to itself or others.
+        Tasks that each host receives from its parent in a period; in the root's row, all tasks
+        that it distributes, to itself or others.
     optimum : tuple of Fraction, shape (n_types,)
         Throughput of the steady state [tasks/s], which no schedule exceeds; with a
         `max_denominator`, none on the tree of rounded quantities that it was found for.
@@ -58,12 +58,12 @@ class PeriodicSchedule:
 
     @property
     def buffer(self) -> tuple[int, ...]:
-        """Room that each host needs [tasks]: for twice what it receives in a period."""
+        """Buffer of each host [tasks]: twice the tasks that it receives in a period."""
         return (0, *(2 * sum(row) for row in self.sent[1:]))
 
     @property
     def depth(self) -> int:
-        """Depth of the deepest host that computes; after so many periods all of them do."""
+        """Depth of the deepest host that computes; after this number of periods all of them do."""
         return max(
             int(depth) for depth, row in zip(self.tree.depth, self.compute, strict=True) if any(row)
         )
@@ -72,8 +72,8 @@ class PeriodicSchedule:
     def startup(self) -> tuple[int, ...]:
         """Tasks of each type computed in `depth` periods, the `z` of section 4.2 of the paper.
 
-        In any time from the start, the schedule computes at most so many fewer tasks than its
-        throughput times that time, plus those of one period that has not ended.
+        In any time from the start, the schedule is behind its throughput times that time by at
+        most these tasks, plus those of one period that has not ended.
         """
         return tuple(self.depth * tasks for tasks in self.sent[0])
 
@@ -90,27 +90,26 @@ def periodic_schedule(
     """Return the periodic schedule of the fairest steady state, section 4.2 of [1]_.
 
     The natural period is the shortest in which all rates are whole tasks (the paper takes the
-    least common multiple of their denominators, of which it is a part). It can be longer
-    than the age of the universe. In a period of any other length, each host computes as many tasks
-    of each type as are complete, and receives what it and those below compute: no CPU or port is
-    used more than before, and an application loses less than one task per period and host
-    that computes it.
+    least common multiple of their denominators, a multiple of it). It can be longer than the age
+    of the universe. In a period of any other length, each host computes the complete tasks of each
+    type, and receives those of its subtree: no CPU or port is used more than before, and an
+    application loses less than one task per period and host that computes it.
 
     Parameters
     ----------
     tree : Tree
-        The platform; latencies do not count.
+        The platform; latencies are ignored.
     bags : Bags
-        The applications; their counts do not matter.
+        The applications; their counts are ignored.
     period : float or Fraction, optional
         Length of the period [s], instead of the natural one.
     max_period : float or Fraction, optional
         Length of the period if the natural one is longer [s].
     max_denominator : int, optional
-        See `exact_steady_state`. Where rounding raised a speed or a bandwidth, or made a task
-        smaller, the schedule asks a little more than the tree can do, and falls behind.
+        See `exact_steady_state`. If rounding raised a speed or a bandwidth, or made a task
+        smaller, the schedule exceeds the capacities slightly, and its execution is late.
     state : ExactState, optional
-        The steady state, where it is known already.
+        The steady state, if it is known already.
 
     Returns
     -------

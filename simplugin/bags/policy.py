@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
+import numpy as np
+
 from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
 from simplugin.inputs.locations import shown
@@ -22,7 +24,7 @@ WORKER = 0
 # Tasks that a node's buffer holds, section 6.2.1.
 BUFFER = 10
 
-# Number of times that nodes look for changes in a run, by default.
+# Default number of checks for changes in a run.
 LOOKS = 20
 
 # A target, and the type of the task that it gets.
@@ -31,7 +33,7 @@ Choice = tuple[int, int]
 # Headers of a message as TCP and IP have them, and a number [byte].
 HEADERS, NUMBER = 40.0, 8.0
 
-# Where negotiators' messages come from and go to: the parent, or a child as 1, 2, ...
+# The parent as sender or receiver of a negotiator's messages; children are 1, 2, ...
 PARENT = 0
 
 
@@ -74,7 +76,7 @@ class NodeKnowledge:
     bandwidth : list of float, shape (n_children,)
         To each child [byte/s].
     allowed : list of bool, shape (n_types,)
-        Which types its own host may compute; all by default.
+        True for each type that its own host may compute; all by default.
     restricted : bool
         True if some hosts may not compute some types.
     """
@@ -88,7 +90,7 @@ class NodeKnowledge:
     restricted: bool = False
 
     def __post_init__(self) -> None:
-        """Fill what is not given."""
+        """Allow all types by default."""
         self.allowed = self.allowed or [True] * len(self.flop)
 
     @property
@@ -98,7 +100,7 @@ class NodeKnowledge:
 
     @classmethod
     def of(cls, tree: Tree, bags: Bags, host: int) -> NodeKnowledge:
-        """Return what the node of a tree's host knows, if it measures without error."""
+        """Return the knowledge of a host's node, measured without error."""
         return cls(
             bags.flop.tolist(),
             bags.byte.tolist(),
@@ -122,10 +124,10 @@ class NodePlan:
     Attributes
     ----------
     rates : tuple of tuple of float, shape (1 + n_children, n_types)
-        Tasks of each type that each target is to get [tasks/s].
+        Planned tasks of each type for each target [tasks/s].
     slots : tuple of int, shape (n_types,)
-        With typed requests: how many slots of its buffer the node keeps for each type. Empty:
-        requests do not say which type.
+        With typed requests: slots of the node's buffer for each type. Empty if requests name no
+        types.
     """
 
     rates: tuple[tuple[float, ...], ...]
@@ -147,7 +149,7 @@ class NodePlan:
 
     @cached_property
     def planned(self) -> list[bool]:
-        """Return which types some target is to get."""
+        """Return True for each type with a rate for some target."""
         return [max(column) > 0 for column in zip(*self.rates, strict=True)]
 
 
@@ -157,47 +159,47 @@ class NodeState:
 
     Attributes
     ----------
-    known : Known
-        Its last measurements.
+    known : NodeKnowledge
+        Its latest measurements.
     is_root : bool
         True if it holds all tasks at the start.
     capacity : int
         Slots of its buffer; the root's is not bounded.
     plan : NodePlan, optional
-        If the policy has one.
+        The plan, if the policy has one.
     now : float
-        The date [s].
+        Simulated date [s].
     stock : list of int, shape (n_types,)
-        Tasks of each type that it has and that are not being sent.
+        Tasks of each type in its buffer, except the one being sent.
     arrivals : deque of int
-        The types of the tasks in stock, the oldest first; empty for the root.
+        Types of the tasks in stock, the oldest first; empty for the root.
     passed : deque of int
-        For each of these tasks, how many later ones have left before it, here and at the nodes
-        that it came through.
+        For each of these tasks, the number of later ones that left before it, at this node and at
+        earlier ones.
     asked : list of int, shape (1 + n_children,)
-        Requests of each target that are not served yet; 1 for a worker that is idle.
+        Pending requests of each target; 1 for an idle worker.
     wanted : list of list of int, shape (1 + n_children, n_types)
-        Of these, the requests that name a type; any type that the target `can` have serves the
-        others, and the worker's.
+        Pending requests that name a type. The others, and the worker's, accept any type that the
+        target `can` have.
     can : list of list of bool, shape (1 + n_children, n_types)
-        Which types each target is known to compute, in its subtree; all unless the types are
-        restricted. A node learns it from plans, and from requests, which name types then.
+        True for each type known to be computed in the target's subtree; all unless the types are
+        restricted. A node learns it from plans, and from requests, which then name types.
     queue : deque of int
-        The targets of the requests that are not served yet, the oldest first.
+        Targets of the pending requests, the oldest first.
     given : list of list of float, shape (1 + n_children, n_types)
-        Tasks that each target got since the plan in force was made, less the part of one that
-        the plan before it still owed.
+        Tasks that each target got since the current plan was made, less the fraction of a task
+        owed by the plan before it.
     handed : list of float, shape (n_types,)
-        The same of all targets together.
+        The sum of `given` over all targets.
     ended : list of bool, shape (n_types,)
-        True for each type of which no task will come any more.
+        True for each type without further tasks.
     away : list of bool, shape (1 + n_children,)
-        Which targets are thought to be off, or have said that nobody computes there any more. What
-        they asked for is forgotten.
+        True for each target that counts as failed, or has reported all types as closed; its
+        requests are forgotten.
     port_free : bool
-        True if nothing is being sent.
+        True if no task is being sent.
     tag : tuple of float
-        Numbers on the task that came last; at the root, those that its policy put on the last one.
+        Numbers on the latest task; at the root, those that its policy put on it.
     """
 
     known: NodeKnowledge
@@ -220,7 +222,7 @@ class NodeState:
     tag: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        """Fill what is counted."""
+        """Fill the fields that are not given."""
         targets, types = 1 + len(self.known.bandwidth), len(self.known.flop)
         self.asked = self.asked or [0] * targets
         self.wanted = self.wanted or [[0] * types for _ in range(targets)]
@@ -238,10 +240,10 @@ class NodeState:
 
 
 def servable(state: NodeState) -> Iterator[Choice]:
-    """Yield the pairs that can be served now: a target that asks, and a type in stock.
+    """Yield the pairs that can be served now: a target with a request, and a type in stock.
 
-    A child can be served only while the port is free. Choosing among these, and never waiting for
-    a choice that cannot be served, is what keeps small buffers from blocking one another.
+    A child can be served only while the port is free. Policies that only choose among these
+    pairs, and never wait for another one, cannot deadlock small buffers.
     """
     stock = [kind for kind, tasks in enumerate(state.stock) if tasks]
     if not stock:
@@ -258,7 +260,7 @@ def servable(state: NodeState) -> Iterator[Choice]:
 
 
 def suits(state: NodeState, target: int, kind: int) -> bool:
-    """Return True if a task of a type serves a request of a target, which has one at least."""
+    """Return True if a task of a type serves a request of a target with pending requests."""
     if not state.can[target][kind]:
         return False
     wanted = state.wanted[target]
@@ -266,18 +268,18 @@ def suits(state: NodeState, target: int, kind: int) -> bool:
 
 
 def is_unplanned(state: NodeState, kind: int) -> bool:
-    """Return True if the plan has no rate for a type; an earlier plan can have left tasks of it.
+    """Return True if the plan has no rate for a type; an earlier plan may have left tasks of it.
 
-    Nobody asks for it then, and any request serves to be rid of it.
+    No request names it then; it may serve any request.
     """
     return state.plan is not None and not state.plan.planned[kind]
 
 
 def owed(state: NodeState) -> list[list[float]]:
-    """Return the part of a task by which each pair is behind its plan, or ahead if negative.
+    """Return the fraction of a task by which each pair is behind its plan, or ahead if negative.
 
-    A new plan goes on from there: where plans are short-lived, a pair that is to get less than a
-    task in the time of each would never get one otherwise.
+    A new plan starts from there. Otherwise, with short-lived plans, a pair with a rate of less
+    than a task per plan would never get one.
 
     Returns
     -------
@@ -294,22 +296,22 @@ def owed(state: NodeState) -> list[list[float]]:
 
 
 def expected_time(bags: Bags, fair: float) -> float:
-    """Return how long the slowest bag takes at a fair throughput [s]; inf if none is served."""
+    """Return the time of the slowest bag at a fair throughput [s]; inf if none is served."""
     most = float((bags.count / bags.weight).max())
     return most / fair if most > 0 and 0 < fair < math.inf else math.inf
 
 
 def time_between_looks(period: float | None, bags: Bags, fair: float) -> float:
-    """Return after how long nodes look whether to negotiate anew [s].
+    """Return the interval between checks for renegotiation [s].
 
     Parameters
     ----------
     period : float, optional
-        If it is given, this.
+        The interval; by default a twentieth of the time of the slowest bag, inf if none is served.
     bags : Bags
-        Otherwise a twentieth of the time that the slowest of them takes, inf if none is served.
+        The bags.
     fair : float
-        At this fair throughput [tasks/s, per unit of weight].
+        Fair throughput of the bags [tasks/s, per unit of weight].
 
     Raises
     ------
@@ -328,20 +330,25 @@ def message_size(numbers: int) -> float:
     return HEADERS + NUMBER * numbers
 
 
-class Message(Protocol):
-    """A message between negotiators."""
+def count_numbers(message: object) -> int:
+    """Return the length of a message in numbers: of a number, an array, a tuple or a data class."""
+    if isinstance(message, np.ndarray):
+        return message.size
+    if isinstance(message, int | float):
+        return 1
+    names = getattr(message, "__dataclass_fields__", ())
+    parts: Any = [getattr(message, name) for name in names] if names else message
+    return sum(map(count_numbers, parts))
 
-    @property
-    def numbers(self) -> int:
-        """Return its length in numbers."""
 
-
-# Messages, each with its addressee.
+# Messages, each with its receiver.
 Posts = list[tuple[int, Any]]
 
 
 class Negotiator(Protocol):
     """A node that negotiates its plan: a state machine, without a simulator.
+
+    Messages are tuples or data classes of numbers, see `count_numbers`.
 
     Attributes
     ----------
@@ -357,17 +364,17 @@ class Negotiator(Protocol):
 
     @property
     def awaits(self) -> int:
-        """Return the neighbour whose message it needs next: `PARENT`, or a child."""
+        """Return the neighbour of the next message: `PARENT`, or a child."""
 
     def begin(self) -> Posts:
-        """Return the first messages, each with its addressee; only the root has some."""
+        """Return the first messages, each with its receiver; only the root has some."""
 
     def hear(self, source: int, message: Any) -> Posts:
-        """Return the messages that follow from one of a neighbour."""
+        """Return the messages that answer one of a neighbour."""
 
 
 def converse(tree: Tree, nodes: Sequence[Negotiator]) -> int:
-    """Carry the messages of negotiators until there are none, without simulating them.
+    """Deliver the messages of negotiators until there are none, without simulating them.
 
     Parameters
     ----------
@@ -403,16 +410,16 @@ class Planner(Protocol):
     def __call__(self, me: Actor, place: TreePosition, known: NodeKnowledge) -> Awaitable[NodePlan]:
         """Return the plan of this node.
 
-        All nodes call it once, and with a `BagPolicy.period` again each time that the root has
-        heard of changes. It must not touch anything but its arguments and its messages.
+        All nodes call it once, and with a `BagPolicy.period` again each time that the root learns
+        of changes. It may use only its arguments and messages.
 
         Parameters
         ----------
         me : Actor
             An actor on the node's host.
-        place : Place
-            Names of the mailboxes can be made of its names.
-        known : Known
+        place : TreePosition
+            Names of its neighbours, for the names of mailboxes.
+        known : NodeKnowledge
             Measurements of the node.
         """
 
@@ -426,33 +433,34 @@ class BagPolicy:
     name : str
         Its name.
     decide : callable
-        ``(NodeState) -> (target, type) | None``: which of the pairs that can be served gets
-        served, None to wait. A pure function.
+        ``(NodeState) -> (target, type) | None``: the pair to serve, one of `servable`, or None to
+        wait. A pure function.
     plans : tuple of NodePlan, shape (n_hosts,)
         The plans of the nodes if they are given in advance; else empty.
     planner : Planner, optional
         The negotiation of plans instead.
     period : float
-        After how long they look whether to negotiate anew [s]; inf for never. After twice the
-        `horizon` they wait a fortieth of the date at least, so that looks stay few.
+        Interval between checks for renegotiation [s]; inf for none. After twice the `horizon` it
+        is at least a fortieth of the date, to limit the number of checks.
     tolerance : float
-        They do if any node measures its speed, or a child's bandwidth, to differ by more than this
-        part of it from what the plan in force was made with. Below 0, they do each time.
+        Nodes renegotiate if a measured speed, or bandwidth to a child, differs from that of the
+        current plan by more than this fraction of it; below 0, at each check.
     tag : callable, optional
-        ``(NodeState) -> tuple of float``: what the root puts on a task; it rides along.
+        ``(NodeState) -> tuple of float``: numbers that the root puts on a task and that travel
+        with it.
     bundled : bool
         True if tasks travel as macro-tasks, one of each application (in proportion to weights).
     parallel : bool
-        True if each application has schedulers and workers of its own, side by side, which share
-        ports and CPUs in equal time.
-    own_buffers : bool
+        True if each application has separate schedulers and workers, which share ports and CPUs
+        in equal time.
+    buffer_per_application : bool
         With `parallel`: True if each application has all slots of a buffer to itself; else its
         part of them.
     theory : float
         Fair throughput that the policy expects [tasks/s, per unit of weight]; nan if unknown.
     horizon : float
-        How long the run is expected to last [s]. A child whose link cannot carry a task and a
-        negotiation in this time takes no part in negotiations, and gets nothing.
+        Expected duration of the run [s]. A child with a link that cannot carry a task and a
+        negotiation in this time takes no part in negotiations, and gets no tasks.
     """
 
     name: str
@@ -464,6 +472,6 @@ class BagPolicy:
     tag: Callable[[NodeState], tuple[float, ...]] | None = None
     bundled: bool = False
     parallel: bool = False
-    own_buffers: bool = False
+    buffer_per_application: bool = False
     theory: float = math.nan
     horizon: float = math.inf

@@ -26,10 +26,10 @@ def tree_of(
 ) -> Tree:
     """Return the tree on which tasks travel over a SimGrid platform.
 
-    Where the platform is one flat zone of routing ``Full`` that lacks routes between some hosts,
-    as `Graph.platform` and `Tree.platform` make, it is the breadth-first tree from the root over
-    the routes that there are. Elsewhere SimGrid has a route between any two hosts, and the root
-    is the parent of all others.
+    If the platform is one flat zone of routing ``Full`` that lacks routes between some hosts, as
+    made by `Graph.platform` and `Tree.platform`, it is the breadth-first tree from the root over
+    the existing routes. Otherwise SimGrid has a route between any two hosts, and the root is the
+    parent of all others.
 
     Parameters
     ----------
@@ -38,26 +38,26 @@ def tree_of(
     root : str
         The host at which all tasks start.
     parents : mapping of str to str, optional
-        The parent of each host of the tree but the root, to have another tree; a parent reaches
-        its child along the route between them. Hosts without one are left out.
+        The parent of each host of another tree, except the root; a parent reaches its child along
+        the route between them. Other hosts are left out.
     distributors : collection of str
-        Hosts that compute nothing, whatever their speed.
+        Hosts that compute no tasks, regardless of their speed.
 
     Returns
     -------
     Tree
-        Hosts that no way joins to the root, there and back, are not in it. A host computes at the
-        speed of one of its cores, since it computes one task at a time; up to `NO_SPEED` flop/s
-        counts as none. The bandwidth from a parent is that of the narrowest link on the route,
-        nominal, and the latency that of the whole route.
+        The tree of the hosts with routes from and to the root. A host computes one task after the
+        other, at the speed of one of its cores; up to `NO_SPEED` flop/s counts as none. The
+        bandwidth from a parent is the nominal one of the narrowest link on the route, and the
+        latency that of the whole route.
 
     Raises
     ------
     PlatformError
         SimGrid refuses the platform.
     WorkloadError
-        A host is not there, `parents` is no tree, a parent has no route to a child or back, or a
-        route passes a Wi-Fi link, whose bandwidth is not one number.
+        A host is unknown, `parents` is no tree, a parent has no route to a child or back, or a
+        route passes a Wi-Fi link, which has no single bandwidth.
     """
     described = platform if isinstance(platform, Platform) else read_platform(platform)
     hosts = tuple(described.host_names())
@@ -139,7 +139,7 @@ def _tree(
     parent, bandwidth, latency = [-1], [math.inf], [0.0]
     for above, host in down:
         if above not in number:
-            # Its own way to the root is missing.
+            # It has no route to the root.
             continue
         number[host] = len(number)
         parent.append(number[above])

@@ -1,4 +1,4 @@
-"""Metrics, tables and charts of executed graphs beside lower bounds."""
+"""Metrics, tables and charts of executed graphs, compared with lower bounds."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class GraphAssessment:
-    """An execution of concurrent graphs beside each graph alone, and beside bounds.
+    """An execution of concurrent graphs, compared with each graph alone and with lower bounds.
 
     Attributes
     ----------
-    execution : Execution
+    execution : GraphExecution
         Of all graphs together.
     own : float64, shape (n_graphs,)
         Makespan of each graph alone on the site [s].
@@ -45,7 +45,7 @@ class GraphAssessment:
     cores : int64, shape (n_clusters,), optional
         Largest number of cores of a host of each cluster; by default 1. Each host is one processor.
     program : bool
-        Whether the bounds come from linear programs, too.
+        True if linear programs contribute to the bounds.
     """
 
     execution: GraphExecution

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Literal, get_args, get_type_hints
 
-from simplugin.core.errors import WorkloadError
-
-
-def check_choices(**choices: tuple[object, Any]) -> None:
-    """Raise WorkloadError if a value is none of the `Literal` type beside it."""
-    for name, (value, kind) in choices.items():
-        known = get_args(kind)
-        if value not in known:
-            raise WorkloadError(f"{name} is {value!r}; choose {' or '.join(map(repr, known))}")
+from simplugin.workloads.parameter_ranges import one_of
 
 
 @dataclass(frozen=True)
 class ModelAssumptions:
-    """Choices that the text does not make.
+    """Assumptions where the report leaves a choice open.
 
-    The defaults are what the text suggests, not what agrees with most of its results.
+    The defaults follow its text, not the best agreement with its results.
 
     Attributes
     ----------
@@ -29,9 +21,9 @@ class ModelAssumptions:
         processors, or of the fastest cluster.
     translation : {"time", "power"}
         An allocation on the reference cluster becomes the fewest processors of a cluster on which
-        the task takes no longer, or as many as have the same speed together (rounded down).
+        the task takes no longer, or the number of the same total speed (rounded down).
     full_level : {"pass", "stop"}
-        In SCRAP-MAX, pass over a task whose level is full, or stop.
+        In SCRAP-MAX, skip tasks of a full level, or stop at the first of them.
     packing : {"earliest", "largest", "off"}
         Among smaller allocations that start earlier and finish no later: the one that finishes
         first, the largest, or none.
@@ -65,9 +57,8 @@ class ModelAssumptions:
     def __post_init__(self) -> None:
         """Check the fields."""
         hints = get_type_hints(ModelAssumptions)
-        check_choices(
-            **{each.name: (getattr(self, each.name), hints[each.name]) for each in fields(self)}
-        )
+        for name in (each.name for each in fields(self)):
+            one_of(name, getattr(self, name), get_args(hints[name]))
 
 
 PAPER = ModelAssumptions()

@@ -168,7 +168,7 @@ def violations(schedule: Schedule, *, transfers: bool, exact: bool = True) -> li
     """Return the violations of the model in a schedule.
 
     Each task has distinct processors of its cluster, starts after the release of its graph and
-    after its predecessors, and takes its time; a processor runs one task at a time, in the
+    after its predecessors, and takes its time; a processor runs one task after the other, in the
     schedule's order.
 
     Parameters
@@ -215,7 +215,7 @@ def _wrong_durations(schedule: Schedule, slack: float, exact: bool) -> Iterator[
 
 
 def _early_starts(schedule: Schedule, slack: float, transfers: bool) -> Iterator[str]:
-    """Yield tasks that start before their release, or before their data are there."""
+    """Yield tasks that start before their release, or before the arrival of their data."""
     graphs = schedule.graphs
     release = graphs.release[graphs.graph_of]
     for task in np.flatnonzero(schedule.start < release - slack).tolist():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import Site
-from simplugin.taskgraphs.assumptions import check_choices
+from simplugin.workloads.parameter_ranges import one_of
 
 Pattern = Literal["block", "uniform"]
 Local = Literal["sent", "kept"]
@@ -125,7 +125,8 @@ def redistribution(
     WorkloadError
         There is no source or no target, or a choice is unknown.
     """
-    check_choices(pattern=(pattern, Pattern), local=(local, Local))
+    one_of("pattern", pattern, get_args(Pattern))
+    one_of("local", local, get_args(Local))
     m, n = len(sources), len(targets)
     if not m or not n:
         raise WorkloadError(f"a redistribution from {m} to {n} processors; give one at least each")

@@ -22,7 +22,7 @@ def trace_violations(execution: GraphExecution) -> list[str]:
     """Return the violations of the model in an execution's trace.
 
     Dates, hosts and amounts are those of the trace, not those of the `GraphExecution`: every task
-    ran once, on hosts of one cluster, none of which ran another task meanwhile; each computed the
+    ran once, on hosts of one cluster, none of which ran another task then; each computed the
     flop of Amdahl's law, at the speed of its hosts; no task started before its release, before its
     predecessors had finished, or before all its data were there; every edge with data was one
     redistribution from the hosts of its source to those of its target, no faster than it would be

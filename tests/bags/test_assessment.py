@@ -13,10 +13,10 @@ from small_trees import bags_of, restricted_instance, tree_of
 from simplugin.bags.assessment import BagAssessment, experimental, fair, slope
 from simplugin.bags.execution import BagExecution, execute
 from simplugin.bags.policies.shipped import POLICIES
-from simplugin.bags.trace_check import trace_violations
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.instances import instance
+from simplugin.papers.beaumont.trace_check import trace_violations
 from simplugin.simulation.result import HostTotals, LinkTotals, Result
 from simplugin.simulation.trace import Trace
 from simplugin.workloads.applications import Bags

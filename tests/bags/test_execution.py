@@ -21,10 +21,10 @@ from simplugin.bags.policies.classics import (
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BagPolicy, NodePlan
-from simplugin.bags.trace_check import trace_violations
 from simplugin.core.errors import InfeasibleError, PlatformError, WorkloadError
 from simplugin.papers.beaumont.instances import SEEDS, instance
 from simplugin.papers.beaumont.new_policies import violations_of
+from simplugin.papers.beaumont.trace_check import trace_violations
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.simulation import SimGridOptions
@@ -50,8 +50,8 @@ def identities(execution):
     stations = [each.value for each in execution.result.returned if each.value]
     return sorted(
         (application, number)
-        for deeds in itertools.chain(*stations)
-        for application, number, _ in deeds.done
+        for log in itertools.chain(*stations)
+        for application, number, _ in log.done
     )
 
 
@@ -126,7 +126,10 @@ class TestClosedForms:
     def test_buffers_side_by_side(self):
         where, work = tree_of([-1, 0], [0.0, 1e4], 1e6), bags_of([1e6, 1e6], [1.0, 1.0], 20)
         for own, most in ((False, 4), (True, 8)):
-            assert execute(where, work, bcs(where, work, own_buffers=own), buffer=8).most[1] == most
+            assert (
+                execute(where, work, bcs(where, work, buffer_per_application=own), buffer=8).most[1]
+                == most
+            )
 
     def test_hosts_where_nobody_computes_get_nothing(self):
         where = tree_of([-1, 0, 0, 2], [0.0, 1e6, 0.0, 0.0], [1e5, 1e6, 1e6])

@@ -5,6 +5,7 @@ again in another process, which has nothing but what that node had received.
 """
 
 import pickle
+import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 from simplugin.bags import execution
-from simplugin.bags.actors.fault_tolerant_node import mortal_host
+from simplugin.bags.actors.fault_tolerant_node import run_fault_tolerant_host
 from simplugin.bags.actors.hosts import run_host
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.shipped import POLICIES
@@ -161,7 +162,9 @@ def test_nodes_read_what_they_received(name, failures, monkeypatch, tmp_path):
     policy, path = POLICIES[name](WHERE, WORK), tmp_path / "decisions"
     plain = execute(WHERE, WORK, policy, failures=failures)
     monkeypatch.setattr(execution, "run_host", partial(on_copies, run=run_host))
-    monkeypatch.setattr(execution, "mortal_host", partial(on_copies, run=mortal_host))
+    monkeypatch.setattr(
+        execution, "run_fault_tolerant_host", partial(on_copies, run=run_fault_tolerant_host)
+    )
     parts = {"decide": policy.decide, "tag": policy.tag}
     spies = {kind: Recorded(kind, part, path) for kind, part in parts.items() if part is not None}
     if policy.planner is not None:
@@ -173,7 +176,8 @@ def test_nodes_read_what_they_received(name, failures, monkeypatch, tmp_path):
     for kind, given, said, extra in records(path):
         count[kind] += 1
         if kind == "plan":
-            assert planned_alone(policy.planner, given, extra) == said
+            with np.printoptions(floatmode="unique", threshold=sys.maxsize):
+                assert repr(planned_alone(policy.planner, given, extra)) == repr(said)
         else:
             # The state is as before, and the same is decided again.
             assert extra

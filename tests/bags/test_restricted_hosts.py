@@ -22,9 +22,9 @@ from simplugin.bags.policies.price_negotiation import LinkFilter
 from simplugin.bags.policies.prices import negotiate_prices
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BagPolicy, servable
-from simplugin.bags.trace_check import trace_violations
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont.trace_check import trace_violations
 from simplugin.workloads.applications import Bags
 
 
@@ -71,7 +71,7 @@ def test_aims_that_rounding_errors_lower_below_zero():
     byte = [0.0, 9.334819e10, 9.334819e10, 1.720918e10, 9.703173e9]
     hosts = (None, None, None, ("h10", "h3", "h6", "h9", "h8"), None)
     bags = Bags(tuple("abcde"), flop, byte, [0.5, 2.0, 2.0, 1.0, 0.5], 50, hosts=hosts)
-    found = negotiate_prices(tree, bags, sieve=LinkFilter(10))
+    found = negotiate_prices(tree, bags, link_filter=LinkFilter(10))
     throughput = found.compute.sum(axis=0)
     assert throughput == pytest.approx(steady_state(tree, bags).throughput, rel=1e-9)
 

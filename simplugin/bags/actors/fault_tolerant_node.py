@@ -17,10 +17,10 @@ from simplugin.simulation.api import Actor
 # A parcel: its type and its number.
 Identity = tuple[int, int]
 
-# The records of each life of a host, for the result; no node reads them.
-Book = list[tuple[str, list[NodeLog]]]
-_BOOK = "book of deeds"
-# Calls of a child, one each `patience`, before a policy that serves nobody is an error.
+# Logs of the nodes of each host, one entry per incarnation; for the result only.
+NodeLogs = list[tuple[str, list[NodeLog]]]
+_LOGS = "node logs"
+# Idle checks (one per `patience`) before reporting a policy that serves no request.
 _MOST_IDLE_LOOKS = 1000
 
 
@@ -56,11 +56,10 @@ class NodeReport:
     lost : tuple of Identity
         Parcels that its subtree got and lost.
     holds : frozenset of Identity, optional
-        All that is in its subtree, as far as it knows. Its requests are then all that it has:
-        earlier ones do not count any more.
+        Known parcels in its subtree. If present, `asked` replaces all earlier requests.
     closed : tuple of bool, shape (n_types,)
-        Which types nobody computes there: it does not, and none of its children is on, asks, and
-        has the type open.
+        True for each type that is not computed in its subtree: neither by its own host, nor by a
+        child that is on, requests tasks and has the type open.
     date : float
         When it was written [s].
     """
@@ -80,43 +79,43 @@ class NodeReport:
 
 
 class FaultTolerantNode(NodeScheduler):
-    """A node that keeps account of what its children's subtrees hold.
+    """A node that records which parcels its children's subtrees hold.
 
-    Only the root keeps tasks that it has handed out: it hands out again what it hears is lost. The
-    others know only which tasks are below them, so that their buffers stay what they are.
+    Only the root can recreate parcels: it distributes those again that are reported lost. Other
+    nodes store identities only, which take no space in their buffers.
 
     Attributes
     ----------
     patience : float
-        After how long without an answer a child is held to be off [s].
+        Time without an answer after which a child counts as failed [s].
     is_new : bool
         False if its host came back after a failure.
     below : list of dict of Identity to float
         Parcels in each child's subtree, and when the child got them [s]; the worker's place stays
         empty.
     off : list of bool
-        True for each child that is assumed to be off; its requests do not count then.
+        True for each child that counts as failed; its requests are ignored.
     takes : list of list of bool, shape (1 + n_children, n_types)
-        True for each child that is on and has asked for tasks, and each type that it has open.
+        True for each child that is on and requests tasks, and each type that it has open.
     shut : list of tuple of bool, shape (1 + n_children, n_types)
-        Which types each child has reported to be closed.
+        Types that each child has reported as closed.
     closed : tuple of bool, shape (n_types,)
-        Which types it reports itself.
+        Types that this node reports as closed.
     notices : dict of Identity to Notice
-        Of the root: all that has been computed.
+        Of the root: all computed parcels.
     """
 
     survives = True
 
     def __init__(
-        self, me: Actor, station: NodeSetup, policy: BagPolicy, patience: float, *, is_new: bool
+        self, me: Actor, setup: NodeSetup, policy: BagPolicy, patience: float, *, is_new: bool
     ) -> None:
-        super().__init__(me, station, policy)
+        super().__init__(me, setup, policy)
         self.patience, self.is_new = patience, is_new
         targets, types = len(self.state.asked), len(self.announced)
         self.whole_plan = self.state.plan
         self.below: list[dict[Identity, float]] = [{} for _ in range(targets)]
-        # One who comes back knows nothing of its children, nor its parent of what it has.
+        # After a failure, the node and its parent do not know each other's parcels.
         self.off = [False] + [not is_new] * (targets - 1)
         self.takes = [[False] * types for _ in range(targets)]
         self.shut = [(False,) * types for _ in range(targets)]
@@ -130,22 +129,22 @@ class FaultTolerantNode(NodeScheduler):
         self.left = list(self.state.stock)
         self.counted = me.semaphore(0)
         self.idle_looks = 0
-        self._plan_for_the_living()
+        self._exclude_failed_children()
 
-    # ---- what happens ----
+    # ---- events ----
 
     def adopt(self, plan: NodePlan) -> None:
         """Follow a new plan."""
         super().adopt(plan)
         self.whole_plan = self.state.plan
-        self._plan_for_the_living()
+        self._exclude_failed_children()
 
     def worked(self, duration: float) -> None:
-        """Note that the worker is idle, and what it has computed."""
+        """Note that the worker is idle, and report the computed parcel."""
         parcel = self.in_hand
         assert parcel is not None
-        parts = tuple(self.deeds.done[len(self.deeds.done) - len(parcel.parts) :])
-        self._note(Notice((parcel.kind, parcel.number), self.station.place.name, parts))
+        parts = tuple(self.log.done[len(self.log.done) - len(parcel.parts) :])
+        self._note(Notice((parcel.kind, parcel.number), self.setup.place.name, parts))
         super().worked(duration)
 
     def arrive(self, shipment: Shipment) -> None:
@@ -154,14 +153,14 @@ class FaultTolerantNode(NodeScheduler):
         self._close_or_open()
 
     def sent(self, duration: float) -> None:
-        """Note that the port is free, and who has the task now."""
+        """Note that the port is free, and that the child has the parcel."""
         assert self.outgoing is not None
         parcel = self.outgoing.parcel
         self.below[self.outgoing.target][parcel.kind, parcel.number] = self.me.now
         super().sent(duration)
 
     def undelivered(self) -> None:
-        """Take back what could not be sent."""
+        """Take back the parcel that could not be sent."""
         assert self.outgoing is not None
         target, parcel = self.outgoing.target, self.outgoing.parcel
         kind, state, passed = parcel.kind, self.state, self.outgoing.passed
@@ -175,10 +174,10 @@ class FaultTolerantNode(NodeScheduler):
             state.stock[kind] += 1
             state.arrivals.appendleft(kind)
             state.passed.appendleft(passed)
-        self.distrust(target)
+        self.mark_failed(target)
 
-    def distrust(self, target: int) -> None:
-        """Hold a child to be off: all that is below it may be lost."""
+    def mark_failed(self, target: int) -> None:
+        """Mark a child as failed: all parcels in its subtree may be lost."""
         self.off[target] = True
         self._note_open(target, [False] * len(self.announced))
         self._forget_requests(target)
@@ -186,7 +185,7 @@ class FaultTolerantNode(NodeScheduler):
         self._miss(sorted(missing))
         if self.outgoing is not None and self.outgoing.target == target and self.transfer:
             self.transfer.cancel()
-        self._plan_for_the_living()
+        self._exclude_failed_children()
         self._close_or_open()
         self.look()
 
@@ -203,7 +202,7 @@ class FaultTolerantNode(NodeScheduler):
             asked = self._recount(target, report, report.holds)
         if report.closed != self.shut[target]:
             self.shut[target] = report.closed
-            self._plan_for_the_living()
+            self._exclude_failed_children()
         if not self.off[target]:
             asks = any(self.takes[target]) or any(report.asked)
             self._note_open(target, [asks and not closed for closed in report.closed])
@@ -213,18 +212,17 @@ class FaultTolerantNode(NodeScheduler):
             self.look()
 
     def hear(self, target: int, asked: list[int]) -> None:
-        """Note what a child requests; one that was off has missed which types have ended."""
+        """Count the requests of a child; announce ended types again to one that was off."""
         for kind, number in enumerate(asked):
             if len(asked) > 1 and number and self.announced[kind]:
                 self._announce(target, kind)
         super().hear(target, asked)
 
     def _recount(self, target: int, report: NodeReport, holds: frozenset[Identity]) -> list[int]:
-        """Take note of all that a child has, and return what it requests besides."""
+        """Record all parcels of a child, and return its further requests."""
         self._forget_requests(target)
         before = self.below[target]
-        # Parcels that reached it since take the place of requests, as do parcels on their
-        # way.
+        # Parcels that reached it since then, and those in transit, have served requests.
         late = {
             identity: date
             for identity, date in before.items()
@@ -240,16 +238,16 @@ class FaultTolerantNode(NodeScheduler):
         if self.off[target]:
             self.off[target] = False
             self.counted.release()
-            self._plan_for_the_living()
+            self._exclude_failed_children()
         return asked
 
     def called(self, tells_all: bool) -> None:
-        """Answer the parent's call, which may ask for all that is here."""
+        """Answer the parent's call, which may request a complete report."""
         if tells_all:
             self.tells_all = True
             self.look()
 
-    # ---- its messages ----
+    # ---- messages ----
 
     def report(self) -> NodeReport:
         """Return the message for the parent."""
@@ -277,7 +275,7 @@ class FaultTolerantNode(NodeScheduler):
         self.idle_looks += 1
         if self.idle_looks > _MOST_IDLE_LOOKS:
             raise WorkloadError(
-                f"policy {self.policy.name!r} never serves: at {self.station.place.name!r} it still"
+                f"policy {self.policy.name!r} never serves: at {self.setup.place.name!r} it still"
                 f" returns None at {self.me.now:g} s, with nothing under way; let it return one of"
                 " servable(state)"
             )
@@ -286,26 +284,22 @@ class FaultTolerantNode(NodeScheduler):
         """Return True if there is a message for the parent."""
         return bool(self.done or self.lost or self.tells_all) or super()._has_to_ask()
 
-    # ---- what it does ----
+    # ---- actions ----
 
     def _take(self, kind: int) -> Parcel:
-        """Return the oldest task of a type; the root hands out first what was lost."""
-        supply = self.station.supply
+        """Return the oldest parcel of a type; the root distributes lost parcels first."""
+        supply = self.setup.supply
         if supply is None:
             return super()._take(kind)
         self.put_tag()
         if self.again[kind]:
-            self.deeds.again += 1
+            self.log.again += 1
             return supply.parcel(kind, self.again[kind].popleft(), self.state.tag)
         self.handed[kind] += 1
         return supply.parcel(kind, self.handed[kind] - 1, self.state.tag)
 
-    def _is_over(self) -> bool:
-        """Return True if all tasks have been computed, as far as the root knows."""
-        return self.state.is_root and all(self.state.ended)
-
     def _note(self, notice: Notice) -> None:
-        """Pass on that a task has been computed; at the root it counts, once."""
+        """Report that a parcel has been computed; the root counts each once."""
         for held in self.below:
             held.pop(notice.identity, None)
         if not self.state.is_root:
@@ -321,7 +315,7 @@ class FaultTolerantNode(NodeScheduler):
             self.state.ended[kind] = True
 
     def _miss(self, missing: Iterable[Identity]) -> None:
-        """Pass on that tasks are lost; the root takes them back into its stock."""
+        """Report lost parcels; the root takes them back into its stock."""
         held = self._holds()
         for identity in missing:
             if identity in held:
@@ -339,14 +333,14 @@ class FaultTolerantNode(NodeScheduler):
             self.state.stock[kind] += 1
 
     def _find(self, found: Iterable[Identity]) -> None:
-        """Take tasks that were not lost, or are done, out of the root's stock again."""
+        """Remove parcels that were not lost, or are done, from the root's stock."""
         for kind, number in found:
             if number in self.again[kind]:
                 self.again[kind].remove(number)
                 self.state.stock[kind] -= 1
 
     def _holds(self) -> set[Identity]:
-        """Return all that is here and below, as far as is known."""
+        """Return the known parcels of this node and its subtree."""
         held = set().union(*self.below)
         here = [parcel for parcels in self.parcels for parcel in parcels]
         if self.in_hand is not None:
@@ -356,13 +350,13 @@ class FaultTolerantNode(NodeScheduler):
         return held | {(parcel.kind, parcel.number) for parcel in here}
 
     def _note_open(self, target: int, types: list[bool]) -> None:
-        """Note which types are computed at or below a child."""
+        """Record the types that are computed in a child's subtree."""
         self.takes[target] = types
         if self.state.known.restricted:
             self.state.can[target] = list(types)
 
     def _closed(self) -> tuple[bool, ...]:
-        """Return which types nobody computes here and below; the root hopes for all."""
+        """Return True for each type that is not computed in the subtree; never at the root."""
         state = self.state
         mine = state.is_root or state.known.speed > 0
         return tuple(
@@ -371,7 +365,7 @@ class FaultTolerantNode(NodeScheduler):
         )
 
     def _close_or_open(self) -> None:
-        """Give up the tasks of each type, and say so, where nobody is left who computes it."""
+        """Update the closed types; report the parcels of newly closed types as lost."""
         state = self.state
         before, self.closed = self.closed, self._closed()
         if not (state.is_root or state.known.computes):
@@ -399,15 +393,15 @@ class FaultTolerantNode(NodeScheduler):
         self.look()
 
     def _forget_requests(self, target: int) -> None:
-        """Forget what a child has requested."""
+        """Forget the requests of a child."""
         state = self.state
         state.asked[target] = 0
         state.wanted[target] = [0] * len(self.announced)
         self.loose[target].clear()
         state.queue = deque(each for each in state.queue if each != target)
 
-    def _plan_for_the_living(self) -> None:
-        """Leave children that are off, or closed, out of the plan: their turn might never come."""
+    def _exclude_failed_children(self) -> None:
+        """Set the planned rates of failed children, and of closed types, to 0."""
         state = self.state
         state.away = [off or all(shut) for off, shut in zip(self.off, self.shut, strict=True)]
         plan = self.whole_plan
@@ -420,62 +414,59 @@ class FaultTolerantNode(NodeScheduler):
         self.state.plan = NodePlan(rates, plan.slots)
         self.state.given = [[0] * len(row) for row in rates]
 
-    def _drop_what_nobody_gets(self) -> None:
-        """Do without the tasks of the root that its plan has no rate for."""
-        # Whether anybody is on, or has asked yet, does not matter.
+    def _drop_unplanned(self) -> None:
+        """Drop the root's tasks of types without a rate in the plan for all children."""
         plan, self.state.plan = self.state.plan, self.whole_plan
-        super()._drop_what_nobody_gets()
+        super()._drop_unplanned()
         self.state.plan = plan
         self.left = [
-            left - dropped for left, dropped in zip(self.left, self.deeds.dropped, strict=True)
+            left - dropped for left, dropped in zip(self.left, self.log.dropped, strict=True)
         ]
 
 
 def _without_one(asked: list[int], kind: int) -> list[int]:
-    """Return requests without one, of a type if there is one."""
+    """Return requests with one less: of a type if it is requested, else of the most requested."""
     fewer = list(asked)
     place = kind if kind != ANY and len(asked) > 1 and asked[kind] else asked.index(max(asked))
     fewer[place] = max(fewer[place] - 1, 0)
     return fewer
 
 
-async def mortal_host(
-    me: Actor, stations: tuple[NodeSetup, ...], policy: BagPolicy, patience: float
-) -> tuple[Book, list[Notice]] | None:
-    """Run the nodes of a host, one for each line, for as long as it is on.
+async def run_fault_tolerant_host(
+    me: Actor, setups: tuple[NodeSetup, ...], policy: BagPolicy, patience: float
+) -> tuple[NodeLogs, list[Notice]] | None:
+    """Run the nodes of a host, one for each line, while the host is on.
 
-    The root's returns when it has heard of the end of all tasks; nobody waits for the others.
+    The root returns when all tasks are reported done; the actors of other hosts are daemons.
     """
-    book: Book = []
-    is_root = stations[0].place.parent is None
+    logs: NodeLogs = []
+    is_root = setups[0].place.parent is None
     if is_root:
-        me.spawn(_keep, book, name="keeps book", daemon=True)
+        me.spawn(_collect_logs, logs, name="collects logs", daemon=True)
     is_new = me.now == 0
-    nodes = [
-        FaultTolerantNode(me, station, policy, patience, is_new=is_new) for station in stations
-    ]
-    port = TransferPort(me, nodes[0].deeds)
-    me.message_queue(_BOOK).put_detached((me.host.name, [node.deeds for node in nodes]))
+    nodes = [FaultTolerantNode(me, setup, policy, patience, is_new=is_new) for setup in setups]
+    port = TransferPort(me, nodes[0].log)
+    me.message_queue(_LOGS).put_detached((me.host.name, [node.log for node in nodes]))
     if policy.parallel:
         me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
     for node in nodes:
         start(me, node, port, _plan, _schedule, _watch, _answer)
     for node in nodes:
         await node.over.acquire()
-    return (book, [each for node in nodes for each in node.notices.values()]) if is_root else None
+    return (logs, [each for node in nodes for each in node.notices.values()]) if is_root else None
 
 
-async def _keep(me: Actor, book: Book) -> None:
-    """Keep book of the deeds of each life."""
+async def _collect_logs(me: Actor, logs: NodeLogs) -> None:
+    """Collect the logs of each incarnation."""
     while True:
-        book.append(await me.message_queue(_BOOK).get())
+        logs.append(await me.message_queue(_LOGS).get())
 
 
 async def _plan(me: Actor, node: FaultTolerantNode) -> None:
-    """Negotiate the node's plan, once; who comes back finds it on its disk."""
-    disk, known = node.station.disk, node.state.known
+    """Negotiate the node's plan, once; read it from the disk after a failure."""
+    disk, known = node.setup.disk, node.state.known
     if not disk:
-        place = node.station.place
+        place = node.setup.place
         near = Neighbourhood(node.policy, place, known)
         try:
             if not node.is_new:
@@ -490,17 +481,17 @@ async def _plan(me: Actor, node: FaultTolerantNode) -> None:
 
 
 async def _schedule(me: Actor, node: FaultTolerantNode) -> None:
-    """Open the node when it has its plan and knows its children, then report to the parent."""
-    place = node.station.place
+    """Open the node when it has its plan and its children's parcels, then report to the parent."""
+    place = node.setup.place
     if node.policy.planner is not None:
         await node.ready.acquire()
     if node.is_new:
-        await me.sleep_for(node.station.delay)
+        await me.sleep_for(node.setup.delay)
     else:
         await _take_stock(me, node)
     node.is_asking = place.parent is None
     node.open()
-    box = me.mailbox(requests_of(place.name, node.station.line))
+    box = me.mailbox(requests_of(place.name, node.setup.line))
     while place.parent is not None:
         await node.ask.acquire()
         report = node.report()
@@ -514,9 +505,9 @@ async def _schedule(me: Actor, node: FaultTolerantNode) -> None:
 
 
 async def _take_stock(me: Actor, node: FaultTolerantNode) -> None:
-    """Wait for the reports of all children on their parcels, but not forever."""
+    """Wait for the complete reports of all children, for `patience` at most."""
     end = me.now + node.patience
-    for _ in node.station.place.children:
+    for _ in node.setup.place.children:
         try:
             await node.counted.acquire(timeout=max(end - me.now, 0.0))
         except TimeoutException:
@@ -524,8 +515,8 @@ async def _take_stock(me: Actor, node: FaultTolerantNode) -> None:
 
 
 async def _watch(me: Actor, node: FaultTolerantNode, target: int, child: str) -> None:
-    """Call a child from which nothing has been heard."""
-    box = me.mailbox(_calls_for(child, node.station.line))
+    """Call a child that is silent; mark it as failed unless it answers."""
+    box = me.mailbox(_calls_for(child, node.setup.line))
     while True:
         away = node.off[target]
         quiet = me.now - node.heard[target] >= node.patience
@@ -538,14 +529,14 @@ async def _watch(me: Actor, node: FaultTolerantNode, target: int, child: str) ->
                 node.heard[target] = me.now
             except ActivityError:
                 if not node.off[target]:
-                    node.distrust(target)
+                    node.mark_failed(target)
         await me.sleep_for(node.patience)
         node.require_service()
 
 
 async def _answer(me: Actor, node: FaultTolerantNode) -> None:
     """Answer the parent's calls."""
-    box = me.mailbox(_calls_for(node.station.place.name, node.station.line))
+    box = me.mailbox(_calls_for(node.setup.place.name, node.setup.line))
     while True:
         try:
             node.called(await box.get())
@@ -554,5 +545,5 @@ async def _answer(me: Actor, node: FaultTolerantNode) -> None:
 
 
 def _calls_for(name: str, line: int) -> str:
-    """Return the mailbox in which a node is called."""
+    """Return the name of the mailbox of a node's calls."""
     return f"calls for {name}" if not line else f"calls for {name}, {line}"

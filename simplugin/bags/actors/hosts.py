@@ -22,29 +22,29 @@ from simplugin.bags.policy import LOOKS, BagPolicy, NodeKnowledge, message_size
 from simplugin.core.errors import ActivityError, TimeoutException
 from simplugin.simulation.api import Activity, Actor
 
-# Number of turns of the shortest of the transfers in progress.
+# Number of turns of the shortest transfer in progress.
 TURNS = 4
 
 
 class TransferPort:
-    """Takes turns between the transfers of several senders, one at a time.
+    """Round-robin sharing of a host's port between the transfers of several senders.
 
-    SimGrid would share links by bytes, and has no ports. Here each transfer goes at the full
-    bandwidth of its link during its turn, and rests in the others'.
+    SimGrid would share links by bytes, and has no ports. Here one transfer after the other uses
+    the full bandwidth of its link for a turn, while the others are suspended.
 
     Parameters
     ----------
     me : Actor
         On its host.
-    deeds : NodeLog
-        Where to count how long it was sending.
+    log : NodeLog
+        Log of the time for which the port was sending.
     """
 
-    def __init__(self, me: Actor, deeds: NodeLog) -> None:
+    def __init__(self, me: Actor, log: NodeLog) -> None:
         self.under_way: list[tuple[Activity, float]] = []
         self.entered = me.semaphore(0)
         self.booking = 0
-        self._me, self._deeds, self._since = me, deeds, 0.0
+        self._me, self._log, self._since = me, log, 0.0
 
     async def share(self, transfer: Activity, needed: float) -> None:
         """Wait for a transfer that takes turns with others.
@@ -52,12 +52,11 @@ class TransferPort:
         Parameters
         ----------
         transfer : Activity
-            It has just been started.
+            The transfer, just started.
         needed : float
-            Its duration if it were alone [s].
+            Its duration without other transfers [s].
         """
         if needed <= 0:
-            # Nothing that would take a turn.
             await transfer
             return
         if self.under_way:
@@ -73,10 +72,10 @@ class TransferPort:
             if len(self.under_way) == 1:
                 self.under_way[0][0].resume()
             elif not self.under_way:
-                self._deeds.port_busy += self._me.now - self._since
+                self._log.port_busy += self._me.now - self._since
 
     async def book(self, me: Actor, needed: float) -> None:
-        """Wait for a time that others who wait for theirs share equally [s]."""
+        """Reserve the port for a time [s], shared equally with other reservations."""
         self.booking += 1
         step = needed / TURNS
         while needed > 0:
@@ -86,14 +85,14 @@ class TransferPort:
         self.booking -= 1
 
     async def take_turns(self, me: Actor) -> None:
-        """Let the transfers that are under way go on in turn."""
+        """Resume the transfers in progress in turn."""
         while True:
             await self.entered.acquire()
             while len(self.under_way) > 1:
                 await self._turn(me)
 
     async def _turn(self, me: Actor) -> None:
-        """Let the first transfer go on alone for a while; then it is the last."""
+        """Resume only the first transfer for one turn, and move it to the end."""
         for each, _ in self.under_way[1:]:
             each.suspend()
         self.under_way.append(self.under_way.pop(0))
@@ -105,25 +104,25 @@ class TransferPort:
         except TimeoutException:
             return
         except ActivityError:
-            # Its sender deals with it.
+            # Its sender handles it.
             pass
-        # Let its sender note that it is over.
+        # Let its sender note the end.
         await me.yield_()
 
 
-async def run_host(me: Actor, stations: tuple[NodeSetup, ...], policy: BagPolicy) -> list[NodeLog]:
-    """Run the nodes of a host, one for each line; they share its port and CPU and nothing else."""
-    nodes = [NodeScheduler(me, station, policy) for station in stations]
-    port = TransferPort(me, nodes[0].deeds)
+async def run_host(me: Actor, setups: tuple[NodeSetup, ...], policy: BagPolicy) -> list[NodeLog]:
+    """Run the nodes of a host, one for each line; they share only its port and CPU."""
+    nodes = [NodeScheduler(me, setup, policy) for setup in setups]
+    port = TransferPort(me, nodes[0].log)
     if policy.parallel:
         me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
     for node in nodes:
         start(me, node, port, _plan, _schedule)
-    if stations[0].results and stations[0].place.children:
+    if setups[0].results and setups[0].place.children:
         me.spawn(_collect, nodes, name=f"{me.host.name} collects", daemon=True)
     for node in nodes:
         await node.over.acquire()
-    return [node.deeds for node in nodes]
+    return [node.log for node in nodes]
 
 
 def start(
@@ -136,13 +135,13 @@ def start(
     answer: Callable[..., Awaitable[None]] | None = None,
 ) -> None:
     """Start the actors of a node; those that watch children and answer calls if hosts can fail."""
-    place = node.station.place
+    place = node.setup.place
     name = place.name
     if node.policy.planner is not None:
         me.spawn(plan, node, name=f"{name} plans", daemon=True)
     me.spawn(schedule, node, name=f"{name} schedules", daemon=True)
     me.spawn(_work, node, name=f"{name} works", daemon=True)
-    if node.station.turns:
+    if node.setup.turns:
         me.spawn(_settle, node, name=f"{name} settles", daemon=True)
     if place.children:
         me.spawn(_send, node, port, name=f"{name} sends", daemon=True)
@@ -152,15 +151,15 @@ def start(
             me.spawn(watch, node, target, child, name=f"{name} calls {child}", daemon=True)
     if place.parent is not None:
         me.spawn(_receive, node, name=f"{name} receives", daemon=True)
-        if node.station.results:
+        if node.setup.results:
             me.spawn(_return, node, name=f"{name} returns", daemon=True)
         if answer is not None:
             me.spawn(answer, node, name=f"{name} answers", daemon=True)
 
 
 async def _plan(me: Actor, node: NodeScheduler) -> None:
-    """Negotiate the node's plan, now and whenever something has changed somewhere in the tree."""
-    near = Neighbourhood(node.policy, node.station.place, node.state.known)
+    """Negotiate the node's plan at the start, and after each change in the tree."""
+    near = Neighbourhood(node.policy, node.setup.place, node.state.known)
     while True:
         planned = near.known(node.state.known)
         node.adopt(await near.plan(me, planned))
@@ -172,7 +171,7 @@ async def _plan(me: Actor, node: NodeScheduler) -> None:
 async def _wait_for_changes(
     me: Actor, node: NodeScheduler, near: Neighbourhood, planned: NodeKnowledge
 ) -> None:
-    """Return when the root has heard that plans, made with `planned`, are out of date."""
+    """Wait until the root learns that plans, made with `planned`, are out of date."""
     place = near.place
     is_outdated = False
     while not is_outdated:
@@ -192,8 +191,8 @@ async def _wait_for_changes(
 async def _look(
     me: Actor, node: NodeScheduler, near: Neighbourhood, planned: NodeKnowledge
 ) -> bool:
-    """Return whether something has changed in the subtree."""
-    # Before messages of its own get in the way of what it measures. One change is enough.
+    """Return True if a measurement has changed in the subtree."""
+    # Checked before its own messages can disturb measurements. One change is enough.
     if near.known(node.state.known).differs(planned, node.policy.tolerance):
         return True
     await _notify_children(me, near, False)
@@ -202,26 +201,26 @@ async def _look(
 
 
 async def _notify_children(me: Actor, near: Neighbourhood, is_outdated: bool) -> None:
-    """Ask children to negotiate anew, or to look for changes."""
+    """Request a new negotiation from the children, or a check for changes."""
     for child in near.place.children:
         await me.mailbox(look_of(child)).put(is_outdated, message_size(1), label="plan")
 
 
 async def _schedule(me: Actor, node: NodeScheduler) -> None:
     """Open the node when it has its plan, then carry its requests to the parent."""
-    station = node.station
+    setup = node.setup
     if node.policy.planner is not None:
         await node.ready.acquire()
-    await me.sleep_for(station.delay)
-    node.is_asking = station.place.parent is None
+    await me.sleep_for(setup.delay)
+    node.is_asking = setup.place.parent is None
     node.open()
-    if station.place.parent is None:
+    if setup.place.parent is None:
         return
-    name = requests_of(station.place.name, station.line)
+    name = requests_of(setup.place.name, setup.line)
     while True:
         await node.ask.acquire()
         asked = node.requested()
-        if station.free_requests:
+        if setup.free_requests:
             await me.message_queue(name).put(asked)
         else:
             await me.mailbox(name).put(asked, message_size(len(asked)), label="request")
@@ -231,8 +230,8 @@ async def _schedule(me: Actor, node: NodeScheduler) -> None:
 
 async def _hear(me: Actor, node: NodeScheduler, target: int, child: str) -> None:
     """Process the messages of a child."""
-    name = requests_of(child, node.station.line)
-    box = me.message_queue(name) if node.station.free_requests else me.mailbox(name)
+    name = requests_of(child, node.setup.line)
+    box = me.message_queue(name) if node.setup.free_requests else me.mailbox(name)
     while True:
         try:
             got = await box.get()
@@ -244,7 +243,7 @@ async def _hear(me: Actor, node: NodeScheduler, target: int, child: str) -> None
 
 
 async def _settle(me: Actor, node: NodeScheduler) -> None:
-    """Let the node decide when all requests of an instant are there."""
+    """Let the node decide after all requests of an instant have arrived."""
     while True:
         await node.settle.acquire()
         while node.turns:
@@ -254,8 +253,8 @@ async def _settle(me: Actor, node: NodeScheduler) -> None:
 
 
 async def _receive(me: Actor, node: NodeScheduler) -> None:
-    """Take in tasks, and the news that types have ended."""
-    box = me.mailbox(tasks_for(node.station.place.name, node.station.line))
+    """Receive tasks, and announcements of ended types."""
+    box = me.mailbox(tasks_for(node.setup.place.name, node.setup.line))
     while node.survives or not all(node.state.ended):
         try:
             got = await box.get()
@@ -270,7 +269,7 @@ async def _receive(me: Actor, node: NodeScheduler) -> None:
 
 
 async def _send(me: Actor, node: NodeScheduler, port: TransferPort) -> None:
-    """Send tasks to children, one at a time."""
+    """Send tasks to children, one after the other."""
     while True:
         await node.port.acquire()
         try:
@@ -284,22 +283,22 @@ async def _send(me: Actor, node: NodeScheduler, port: TransferPort) -> None:
 
 
 async def _ship(me: Actor, node: NodeScheduler, port: TransferPort) -> float:
-    """Send the task that is to leave; return for how long, 0 where the port counts that."""
+    """Send the outgoing task; return the duration [s], 0 if the port logs it."""
     assert node.outgoing is not None
-    station, policy = node.station, node.policy
+    setup, policy = node.setup, node.policy
     target, byte = node.outgoing.target, node.outgoing.parcel.byte
-    box = me.mailbox(tasks_for(station.place.children[target - 1], station.line))
+    box = me.mailbox(tasks_for(setup.place.children[target - 1], setup.line))
     start = me.now
-    if station.results:
+    if setup.results:
         await box.put(node.outgoing, message_size(1), label="order")
-        # As the result will take this time of the port, no further task is handed out before.
+        # The result will take this time of the port, so no further task leaves before.
         booked = byte / node.state.known.bandwidth[target - 1]
         await port.book(me, max(booked - (me.now - start), 0.0))
         return 0.0
     node.transfer = box.put_async(node.outgoing, byte, label="task")
     try:
         if policy.parallel:
-            # Of transfers side by side, each lasts longer than the port is busy for it.
+            # A transfer that takes turns lasts longer than its use of the port.
             await port.share(node.transfer, byte / node.state.known.bandwidth[target - 1])
         else:
             await node.transfer
@@ -309,27 +308,27 @@ async def _ship(me: Actor, node: NodeScheduler, port: TransferPort) -> float:
 
 
 async def _work(me: Actor, node: NodeScheduler) -> None:
-    """Compute tasks, one at a time."""
+    """Compute tasks, one after the other."""
     while True:
         await node.work.acquire()
         assert node.in_hand is not None
         start = me.now
         for application, number, flop in node.in_hand.parts:
             await me.execute(flop, label=str(application))
-            node.deeds.done.append((application, number, me.now))
+            node.log.done.append((application, number, me.now))
         duration = me.now - start
-        if node.station.results:
+        if node.setup.results:
             while node.is_full:
                 await node.worker_space.acquire()
-            name = node.station.place.name
-            node.keep(ReturnedResult(name, node.in_hand, name, node.station.line, me.now))
+            name = node.setup.place.name
+            node.keep(ReturnedResult(name, node.in_hand, name, node.setup.line, me.now))
         node.worked(duration)
 
 
 async def _return(me: Actor, node: NodeScheduler) -> None:
-    """Send results to the parent, one at a time."""
-    assert node.station.place.parent is not None
-    name, box = node.station.place.name, me.mailbox(results_for(node.station.place.parent))
+    """Send results to the parent, one after the other."""
+    assert node.setup.place.parent is not None
+    name, box = node.setup.place.name, me.mailbox(results_for(node.setup.place.parent))
     while True:
         await node.out.acquire()
         result = replace(node.outbox[0], child=name, date=me.now)
@@ -338,8 +337,8 @@ async def _return(me: Actor, node: NodeScheduler) -> None:
 
 
 async def _collect(me: Actor, nodes: list[NodeScheduler]) -> None:
-    """Receive results for all lines, one at a time, in the order in which they are ready."""
-    place = nodes[0].station.place
+    """Receive results for all lines, one after the other, in the order of their sends."""
+    place = nodes[0].setup.place
     box = me.mailbox(results_for(place.name))
     targets = {child: target for target, child in enumerate(place.children, 1)}
     while True:

@@ -77,7 +77,7 @@ class Supply:
         return [int(count[each]) for each in self.applications]
 
     def known(self, whole: NodeKnowledge) -> NodeKnowledge:
-        """Return what a node that knows all applications knows of the types."""
+        """Return the knowledge of the types, from that of all applications."""
         if not self.bundled:
             rows = {name: getattr(whole, name) for name in ("flop", "byte", "weight", "allowed")}
             chosen: dict[str, Any] = {
@@ -172,7 +172,7 @@ class Shipment:
     target : int
         The child.
     asked : int
-        The type that the child's request named, `ANY` if none: what is no longer requested.
+        The type that the served request named, `ANY` if none.
     parcel : Parcel
         The task.
     passed : int
@@ -222,13 +222,13 @@ class NodeLog:
     port_busy : float
         Time for which its port was sending, or receiving results [s].
     first : float
-        When it handed out its first task [s]; inf for never.
+        Date at which its first task was served [s]; inf if none was.
     most : int
-        Most parcels that its buffer held.
+        Maximum number of parcels in its buffer.
     dropped : list of int, shape (n_types,)
-        Of the root: parcels that its plan gives to nobody.
+        Of the root: parcels of types without a rate in the plan.
     again : int
-        Of the root: parcels that it has handed out again.
+        Of the root: parcels that were distributed again.
     """
 
     done: list[tuple[int, int, float]] = field(default_factory=list)
@@ -256,10 +256,10 @@ def results_for(name: str) -> str:
 
 
 def look_of(name: str) -> str:
-    """Return the mailbox for requests to look for changes, or to negotiate anew."""
+    """Return the mailbox for requests of a check for changes, or a new negotiation."""
     return f"look of {name}"
 
 
 def changes_at(name: str) -> str:
-    """Return the mailbox in which a parent hears whether a node has seen changes."""
+    """Return the mailbox of the answers to `look_of`: True if a node has seen changes."""
     return f"changes at {name}"

@@ -25,26 +25,26 @@ from simplugin.simulation.api import Activity, Actor
 class NodeScheduler:
     """The scheduler of a node: after each event it serves the targets that it can.
 
-    Its actors report events and wait on its semaphores. Nobody else touches it.
+    Its actors report events and wait on its semaphores; nodes share nothing.
 
     Attributes
     ----------
     survives : bool
-        True if it goes on where a message is lost.
+        True if lost messages are tolerated.
     """
 
     survives = False
 
-    def __init__(self, me: Actor, station: NodeSetup, policy: BagPolicy) -> None:
-        self.station, self.policy, self.me = station, policy, me
-        supply = station.supply
-        types = len(station.known.flop)
+    def __init__(self, me: Actor, setup: NodeSetup, policy: BagPolicy) -> None:
+        self.setup, self.policy, self.me = setup, policy, me
+        supply = setup.supply
+        types = len(setup.known.flop)
         stock = [0] * types if supply is None else supply.stock
-        self.state = NodeState(station.known, supply is not None, station.capacity, stock)
-        self.deeds = NodeLog(dropped=[0] * types)
+        self.state = NodeState(setup.known, supply is not None, setup.capacity, stock)
+        self.log = NodeLog(dropped=[0] * types)
         self.parcels: list[deque[Parcel]] = [deque() for _ in range(types)]
         self.handed = [0] * types
-        # Requested and not arrived, by type; the last stands for requests without one.
+        # Requested and not arrived, by type; the last entry is for requests without a type.
         self.pending = [0] * (types + 1)
         # Of each target, the types of the requests that any type serves.
         self.loose: list[deque[int]] = [deque() for _ in self.state.asked]
@@ -56,23 +56,23 @@ class NodeScheduler:
         self.work, self.port, self.ask, self.over, self.ready = (me.semaphore(0) for _ in range(5))
         self.settle, self.turns = me.semaphore(0), 0
         self.is_asking, self.was_asked = True, False
-        # Results that wait for the parent's port, and the number of those that are to come.
+        # Results that wait for the parent's port, and the number of expected results.
         self.outbox: deque[ReturnedResult] = deque()
         self.missing = 0
-        # Each time that one has gone, both who may wait for room look again.
+        # Released when a result has left: both waiters check for room.
         self.out, self.worker_space, self.port_space = (me.semaphore(0) for _ in range(3))
-        if station.plan is not None:
-            self.state.plan = fitted(station.plan, station.capacity)
+        if setup.plan is not None:
+            self.state.plan = fitted(setup.plan, setup.capacity)
             self._learn_from_plan()
 
-    # ---- what happens ----
+    # ---- events ----
 
     def open(self) -> None:
-        """Begin: the worker asks for its first task."""
+        """Begin: the worker requests its first task."""
         self.is_open = True
         if self.state.known.computes:
             self._request(WORKER)
-        self._drop_what_nobody_gets()
+        self._drop_unplanned()
         self.look()
 
     def adopt(self, plan: NodePlan) -> None:
@@ -94,11 +94,11 @@ class NodeScheduler:
         self.hear(target, message)
 
     def undelivered(self) -> None:
-        """Take back what could not be sent."""
+        """Take back the parcel that could not be sent."""
         raise NotImplementedError
 
     def hear(self, target: int, asked: list[int]) -> None:
-        """Note what a child requests: a number of tasks, or one for each type."""
+        """Count the requests of a child: a number of tasks, or one for each type."""
         typed = len(asked) > 1
         for kind, number in enumerate(asked):
             if typed and self.announced[kind]:
@@ -115,22 +115,22 @@ class NodeScheduler:
         self.look()
 
     def arrive(self, shipment: Shipment) -> None:
-        """Take in a task from the parent."""
+        """Store a task from the parent."""
         state = self.state
         parcel = shipment.parcel
-        # A request for a type that has ended is forgotten at both ends; one can have been served.
+        # Both ends forget the requests for a type that has ended; one may have been served.
         self.pending[shipment.asked] = max(self.pending[shipment.asked] - 1, 0)
         self.parcels[parcel.kind].append(parcel)
         state.stock[parcel.kind] += 1
         state.arrivals.append(parcel.kind)
         state.passed.append(shipment.passed)
         state.tag = parcel.tag
-        if not self.station.results:
-            self.deeds.most = max(self.deeds.most, self._held())
+        if not self.setup.results:
+            self.log.most = max(self.log.most, self._held())
         self.look()
 
     def end(self, kind: int) -> None:
-        """Take note that no task of a type will come any more."""
+        """Note that no further task of a type will arrive."""
         self.state.ended[kind] = True
         self.pending[kind] = 0
         self.look()
@@ -142,7 +142,7 @@ class NodeScheduler:
         self.in_hand = None
         flop = sum(part[2] for part in parcel.parts)
         if duration > 0 and not self.policy.parallel:
-            self.state.known.speed = flop / duration * self.station.bias[WORKER]
+            self.state.known.speed = flop / duration * self.setup.bias[WORKER]
         self._request(WORKER)
         self.look()
 
@@ -152,34 +152,34 @@ class NodeScheduler:
         target, parcel = self.outgoing.target, self.outgoing.parcel
         self.outgoing = None
         self.state.port_free = True
-        self.deeds.port_busy += duration
+        self.log.port_busy += duration
         if duration > 0 and parcel.byte > 0 and not self.policy.parallel:
-            measured = parcel.byte / duration * self.station.bias[target]
+            measured = parcel.byte / duration * self.setup.bias[target]
             self.state.known.bandwidth[target - 1] = measured
         self.look()
 
     def collect(self, result: ReturnedResult, target: int, duration: float) -> None:
-        """Take in a result from a child."""
+        """Store a result from a child."""
         self.missing -= 1
-        self.deeds.port_busy += duration
+        self.log.port_busy += duration
         if duration > 0 and result.parcel.byte > 0:
-            measured = result.parcel.byte / duration * self.station.bias[target]
+            measured = result.parcel.byte / duration * self.setup.bias[target]
             self.state.known.bandwidth[target - 1] = measured
         self.keep(result)
 
     def keep(self, result: ReturnedResult) -> None:
-        """Note that a result is here: at its end, or to go on."""
+        """Store a result: finally at the root, else for the parent."""
         if self.state.is_root:
             parts = [(each, number, self.me.now) for each, number, _ in result.parcel.parts]
-            self.deeds.returned += [(result.host, part) for part in parts]
+            self.log.returned += [(result.host, part) for part in parts]
         else:
             self.outbox.append(result)
-            self.deeds.most = max(self.deeds.most, len(self.outbox))
+            self.log.most = max(self.log.most, len(self.outbox))
             self.out.release()
         self.look()
 
     def returned(self) -> None:
-        """Note that the oldest result has gone."""
+        """Note that the oldest result has left."""
         self.outbox.popleft()
         self.worker_space.release()
         self.port_space.release()
@@ -190,21 +190,21 @@ class NodeScheduler:
         """True if no further result has room; the root has room for all."""
         return not self.state.is_root and len(self.outbox) >= self.state.capacity
 
-    # ---- what it does ----
+    # ---- actions ----
 
     def look(self) -> None:
-        """Serve the targets that it can, ask for tasks, and check for the end.
+        """Serve the targets that it can, request tasks, and check for the end.
 
-        Where requests take no time, it waits for all of this instant before it serves one.
+        With free requests, it waits for all requests of this instant before it serves one.
         """
         self.state.now = self.me.now
-        self.turns = self.station.turns
+        self.turns = self.setup.turns
         if self.turns:
             self.settle.release()
         self.decide()
 
     def decide(self) -> None:
-        """Do what a look does, but for serving targets while there are turns to wait for."""
+        """Do the steps of `look`, without serving targets while turns are left to wait for."""
         state = self.state
         if self.is_open:
             while not self.turns and any(state.stock):
@@ -222,12 +222,12 @@ class NodeScheduler:
     def needs(self) -> list[int]:
         """Return how many tasks to request: a single number, or one for each type."""
         state = self.state
-        # A node that cannot compute asks only for others, so that no task goes where none computes.
+        # A node that cannot compute requests tasks only for children that have requested some.
         if all(state.ended) or not (state.known.computes or self.was_asked):
             return [0]
         room = state.capacity - self._held() - sum(self.pending)
         if state.known.restricted and state.plan is None and len(state.ended) > 1:
-            return self._for_whom_it_may(room)
+            return self._needs_by_type(room)
         slots = self._slots()
         if not slots:
             return [max(room, 0)]
@@ -241,18 +241,18 @@ class NodeScheduler:
             room -= asked[kind]
         return asked
 
-    def _for_whom_it_may(self, room: int) -> list[int]:
-        """Return how many tasks of each type to request without a plan, of those computed below.
+    def _needs_by_type(self, room: int) -> list[int]:
+        """Return how many tasks to request of each type computed in the subtree, without a plan.
 
-        Each has the same part of the buffer, or a type that few hosts compute would fill it. One
-        slot is for each type, also for those that a child may still ask for: no slot ever waits
-        for another that holds a type for which there is none.
+        The types get equal parts of the buffer, or a type that few hosts compute would fill it.
+        Each type keeps one slot, including those that a child may request later, so that no type
+        is blocked by another.
         """
         state = self.state
         rows = state.can if state.known.computes else state.can[1:]
         below = map(any, zip(*rows, strict=True))
         kinds = [kind for kind, can in enumerate(below) if can and not state.ended[kind]]
-        if self.station.place.children:
+        if self.setup.place.children:
             room -= state.ended.count(False) - len(kinds)
         came = [x + y for x, y in zip(state.stock, state.handed, strict=True)]
         kinds.sort(key=lambda kind: (came[kind] + self.pending[kind]) / state.known.weight[kind])
@@ -271,9 +271,9 @@ class NodeScheduler:
         return asked
 
     def requested(self) -> list[int]:
-        """Return what to request now, and count it as requested."""
+        """Return the requests to send now, and count them as pending."""
         needs = self.needs()
-        if self.station.single_requests:
+        if self.setup.single_requests:
             first = next((kind for kind, number in enumerate(needs) if number), -1)
             needs = [int(kind == first) for kind in range(len(needs))]
         if len(needs) == 1:
@@ -288,7 +288,7 @@ class NodeScheduler:
         return any(self.needs())
 
     def _serve(self, choice: Choice) -> None:
-        """Hand a task of a type to the worker or to the port."""
+        """Give a task of a type to the worker or to the port."""
         state = self.state
         try:
             target, kind = choice
@@ -300,7 +300,7 @@ class NodeScheduler:
         if not right:
             raise WorkloadError(
                 f"policy {self.policy.name!r} returns {shown(choice)} at"
-                f" {self.station.place.name!r}, which is no target and type that can be served now;"
+                f" {self.setup.place.name!r}, which is no target and type that can be served now;"
                 " let it return one of servable(state), or None"
             )
         parcel = self._take(kind)
@@ -309,18 +309,18 @@ class NodeScheduler:
         state.asked[target] -= 1
         state.queue.remove(target)
         state.give(target, kind)
-        self.deeds.first = min(self.deeds.first, state.now)
+        self.log.first = min(self.log.first, state.now)
         if target == WORKER:
             self.in_hand = parcel
             self.work.release()
             return
         state.port_free = False
-        self.missing += self.station.results
+        self.missing += self.setup.results
         self.outgoing = Shipment(target, self._asked_for(target, kind), parcel, passed)
         self.port.release()
 
     def _pass(self, kind: int) -> int:
-        """Let the oldest task of a type pass earlier ones; return how often it was passed."""
+        """Let the oldest task of a type leave; return how many later tasks passed it."""
         state = self.state
         place = state.arrivals.index(kind)
         for earlier in range(place):
@@ -331,7 +331,7 @@ class NodeScheduler:
 
     def _take(self, kind: int) -> Parcel:
         """Return the oldest task of a type; the root makes it."""
-        supply = self.station.supply
+        supply = self.setup.supply
         if supply is None:
             return self.parcels[kind].popleft()
         self.put_tag()
@@ -341,7 +341,7 @@ class NodeScheduler:
         return supply.parcel(kind, self.handed[kind] - 1, self.state.tag)
 
     def put_tag(self) -> None:
-        """Note the numbers that the policy puts on the next task, if it does."""
+        """Store the policy's tag for the next task, if the policy has one."""
         if self.policy.tag is not None:
             who = f"policy {self.policy.name!r} tags tasks with"
             tag = decided(who, self.policy.tag(self.state), "a tuple of finite numbers", (-1,))
@@ -360,7 +360,7 @@ class NodeScheduler:
         return other
 
     def _learn_from_plan(self) -> None:
-        """Note that children compute what a plan gives them, when types are restricted."""
+        """With restricted types, record that children compute the types of their planned rates."""
         state = self.state
         if state.plan is None or not state.known.restricted:
             return
@@ -368,9 +368,9 @@ class NodeScheduler:
             can[:] = [known or rate > 0 for known, rate in zip(can, rates, strict=True)]
 
     def _loosen(self, target: int) -> None:
-        """Let any type serve a child's requests for types that the plan does not give it.
+        """Let any type serve a child's requests for types without a rate in the plan.
 
-        Both change their plans, but not at the same moment.
+        Parent and child change their plans at different dates.
         """
         plan, wanted = self.state.plan, self.state.wanted[target]
         if plan is None:
@@ -381,14 +381,14 @@ class NodeScheduler:
                 wanted[kind] = 0
 
     def _announce_ends(self) -> None:
-        """Notify the children of the types that have ended, once the last task of each has left."""
+        """Notify the children of each ended type, after its last task has left."""
         state = self.state
         sending = -1 if self.outgoing is None else self.outgoing.parcel.kind
         for kind, over in enumerate(state.ended):
             if over and not self.announced[kind] and not state.stock[kind] and kind != sending:
                 self.announced[kind] = True
                 for target in range(1, len(state.asked)):
-                    # Forget the child's requests, as the child itself does.
+                    # The child forgets these requests as well.
                     loose = self.loose[target]
                     for _ in range(state.wanted[target][kind] + loose.count(kind)):
                         state.asked[target] -= 1
@@ -399,8 +399,8 @@ class NodeScheduler:
 
     def _announce(self, target: int, kind: int) -> None:
         """Notify a child that a type has ended."""
-        child = self.station.place.children[target - 1]
-        box = self.me.mailbox(tasks_for(child, self.station.line))
+        child = self.setup.place.children[target - 1]
+        box = self.me.mailbox(tasks_for(child, self.setup.line))
         box.put_detached(kind, message_size(1))
 
     def _request(self, target: int) -> None:
@@ -410,14 +410,14 @@ class NodeScheduler:
         self.was_asked = self.was_asked or target != WORKER
 
     def _held(self) -> int:
-        """Return how many slots of the buffer are taken; what is being sent takes one."""
+        """Return the number of occupied slots of the buffer, the outgoing task included."""
         return sum(self.state.stock) + (self.outgoing is not None) + len(self.outbox)
 
     def _slots(self) -> list[int]:
-        """Return the slots of each type; those of types that have ended go to the others.
+        """Return the slots of each type, with those of ended types given to the others.
 
-        Where no type with slots is left, requests do not name types: an earlier plan can have left
-        tasks of other types above.
+        If no type with slots is left, the result is empty, and requests name no types: the parent
+        may still have tasks of other types from an earlier plan.
         """
         plan, ended = self.state.plan, self.state.ended
         slots = [] if plan is None else list(plan.slots)
@@ -430,22 +430,21 @@ class NodeScheduler:
                 slots[going[number % len(going)]] += 1
         return slots
 
-    def _drop_what_nobody_gets(self) -> None:
-        """Do without the tasks of the root that its plan has no rate for."""
+    def _drop_unplanned(self) -> None:
+        """Drop the root's tasks of types without a rate in the plan."""
         state = self.state
         if not state.is_root or state.plan is None:
             return
         for kind, column in enumerate(zip(*state.plan.rates, strict=True)):
             if not any(rate > 0 for rate in column):
-                self.deeds.dropped[kind], state.stock[kind] = state.stock[kind], 0
+                self.log.dropped[kind], state.stock[kind] = state.stock[kind], 0
                 state.ended[kind] = True
 
 
 def fitted(plan: NodePlan, capacity: int) -> NodePlan:
-    """Return a plan whose slots are not more than a buffer has.
+    """Return a plan whose slots fit into the capacity of a buffer.
 
-    Where there is not one slot for each type that had one, requests will not name types: a type
-    without a slot would never be asked for.
+    The slots are empty, so that requests name no types, if there is not one slot for each type.
     """
     slots = list(plan.slots)
     if sum(map(bool, slots)) > capacity:

@@ -14,6 +14,7 @@ from simplugin.bags.policy import (
     NodePlan,
     NodeState,
     TreePosition,
+    count_numbers,
     expected_time,
     message_size,
     time_between_looks,
@@ -21,7 +22,7 @@ from simplugin.bags.policy import (
 from simplugin.simulation.api import Actor
 from simplugin.workloads.applications import Bags
 
-# About what a link carries in a negotiation [byte].
+# Approximate size of the messages of a negotiation on a link [byte].
 _NEGOTIATION = 1e3
 
 
@@ -55,11 +56,11 @@ class NegotiatedPlan:
 
 
 class Neighbourhood:
-    """The neighbours with which a node negotiates: not children whose links are hopelessly slow.
+    """The neighbours with which a node negotiates: all but children with very slow links.
 
-    Such a link cannot carry a task and a negotiation within the policy's horizon. As a port is
-    busy at most all the time, all these links together bring less than one task in that time.
-    The root keeps all children if all are so.
+    Such a link cannot carry a task and a negotiation within the policy's horizon; since they
+    share one port, all these links together carry less than one task in that time. The root
+    keeps all children if all their links are that slow.
     """
 
     def __init__(self, policy: BagPolicy, place: TreePosition, known: NodeKnowledge) -> None:
@@ -72,11 +73,11 @@ class Neighbourhood:
         self.place = replace(place, children=tuple(place.children[child] for child in near))
 
     def known(self, known: NodeKnowledge) -> NodeKnowledge:
-        """Return a copy of what the node knows, of these neighbours."""
+        """Return a copy of the node's knowledge, restricted to these neighbours."""
         return replace(known, bandwidth=[known.bandwidth[child] for child in self._near])
 
     async def plan(self, me: Actor, known: NodeKnowledge) -> NodePlan:
-        """Negotiate; return a plan that gives other children nothing."""
+        """Negotiate; return a plan with rates of 0 for all other children."""
         assert self._policy.planner is not None
         who = f"the plan of policy {self._policy.name!r} for {self.place.name!r}"
         plan = NodePlan.checked(who, await self._policy.planner(me, self.place, known), known)
@@ -139,7 +140,7 @@ async def negotiate(me: Actor, place: TreePosition, node: Negotiator) -> Negotia
     while True:
         activities = []
         for target, message in posts:
-            size = message_size(message.numbers)
+            size = message_size(count_numbers(message))
             found.messages, found.bytes = found.messages + 1, found.bytes + size
             activity = outlets[target].put_async(message, size, label="plan")
             if node.together:

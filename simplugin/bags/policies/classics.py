@@ -98,13 +98,13 @@ def fcfs(tree: Tree, bags: Bags) -> BagPolicy:
 def cgbc(tree: Tree, bags: Bags) -> BagPolicy:
     """Return coarse-grained bandwidth-centric scheduling, section 5.3 of [1]_.
 
-    Tasks travel bundled, one of each application (in proportion to weights), to whoever asks over
-    the widest link. Hosts that may not compute all applications only distribute bundles.
+    Tasks travel bundled, one of each application (in proportion to weights), to the requesting
+    child of the widest link. Hosts that may not compute all applications only distribute bundles.
 
     Parameters
     ----------
     tree : Tree
-        As measured; says which throughput to expect.
+        The tree as measured, for the expected throughput.
     bags : Bags
         The tasks.
 
@@ -130,10 +130,10 @@ def cgbc(tree: Tree, bags: Bags) -> BagPolicy:
     return BagPolicy("cgbc", bandwidth_centric, bundled=True, theory=theory)
 
 
-def bcs(tree: Tree, bags: Bags, *, own_buffers: bool = False) -> BagPolicy:
-    """Return bandwidth-centric scheduling of each application by itself, section 5.4 of [1]_.
+def bcs(tree: Tree, bags: Bags, *, buffer_per_application: bool = False) -> BagPolicy:
+    """Return separate bandwidth-centric scheduling of each application, section 5.4 of [1]_.
 
-    Each has its own schedulers and workers; they share ports and CPUs in equal time.
+    Each application has its own schedulers and workers; they share ports and CPUs in equal time.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def bcs(tree: Tree, bags: Bags, *, own_buffers: bool = False) -> BagPolicy:
         Not used: no throughput is expected.
     bags : Bags
         Not used.
-    own_buffers : bool
+    buffer_per_application : bool
         True if each application has a buffer of all slots at each node; False if the
         applications share the slots of one.
 
@@ -151,14 +151,16 @@ def bcs(tree: Tree, bags: Bags, *, own_buffers: bool = False) -> BagPolicy:
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
     del tree, bags
-    return BagPolicy("bcs", bandwidth_centric, parallel=True, own_buffers=own_buffers)
+    return BagPolicy(
+        "bcs", bandwidth_centric, parallel=True, buffer_per_application=buffer_per_application
+    )
 
 
 def first_request_delays(tree: Tree, generator: np.random.Generator) -> NDArray[np.float64]:
     """Return dates of first requests that put them in a random order, for `execute`.
 
-    They are spread over a hundred times what the slowest request takes, so that transfers do not
-    undo the order; next to tasks of more than some seconds this is nothing.
+    The dates are spread over 100 durations of the slowest request, so that transfers keep the
+    order; compared with tasks of some seconds this is negligible.
 
     Parameters
     ----------

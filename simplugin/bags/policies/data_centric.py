@@ -22,7 +22,7 @@ from simplugin.inputs.quantities import Time
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags
 
-# The paper's "tunable balance", and when to give up.
+# The paper's "tunable balance", and the maximum number of operations.
 BALANCE, LIMIT = 0.05, 2000
 
 
@@ -88,11 +88,11 @@ def trade(
     Choices that the paper leaves open, and differences: nodes take part in an operation depth
     first, by decreasing bandwidth, see `order`. Of equally low applications the one of lowest CCR
     is L. One operation is one propagation over the whole tree, which equals one trade after the
-    other along that order. The amount of H that a node has bounds what it trades. Bus
-    desaturation takes at most half of the imbalance away, as with ten per cent each time H and L
-    can take turns for ever, and it empties branches with less than 0.1 % of all H. The paper
-    desaturates "if the bus is saturated by tasks with a high CCR"; here it is done whenever
-    trading and filling change nothing and some branch of the root computes H.
+    other along that order. A node trades no more of H than it has. Bus desaturation removes at
+    most half of the imbalance, as with ten per cent each time H and L can alternate for ever, and
+    it empties branches with less than 0.1 % of all H. The paper desaturates "if the bus is
+    saturated by tasks with a high CCR"; here it is done whenever trading and filling change
+    nothing and some branch of the root computes H.
 
     It ends as soon as throughputs are balanced, at whatever level, even where all of them could
     still be raised.
@@ -187,11 +187,10 @@ def data_centric(
         True if nodes trade by messages, with their own measurements; False if they get the
         rates that `trade` returns for the tree.
     period : float, optional
-        After how long nodes look whether anything has changed [s], inf for never. If any of them
-        measures its speed, or a child's bandwidth, to differ by more than `BagPolicy.tolerance`
-        from what the rates were made with, they trade anew, from scratch, with what they have
-        measured last. Without, a twentieth of the time that all tasks take at the expected
-        throughput.
+        Time between checks for changes [s], inf for none; by default a twentieth of the time that
+        all tasks take at the expected throughput. If the measured speed of a node, or bandwidth to
+        a child, differs by more than `BagPolicy.tolerance` from that of the last trading, all
+        nodes trade again from the start, with their latest measurements.
 
     Raises
     ------

@@ -17,11 +17,10 @@ from simplugin.core.errors import WorkloadError
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags
 
-# Exponents beyond this would distinguish prices that no port can.
+# Bound of exponents; larger ones would change no choice.
 STEEPEST = 60.0
 
-# Buffers keep children going while the port serves others, as long as it does so for less than all
-# but this part of the time; a child that the port left less counts as starved.
+# Fraction of the time that the port must leave to a child whose consumption is taken as measured.
 LEFT = 0.1
 
 
@@ -32,16 +31,16 @@ class Steering:
     Attributes
     ----------
     eta : float
-        By how much the logarithm of a type's price grows with each task that it lags.
+        Increase of the logarithm of a type's price for each task that it lags.
     lead : float
-        By how many tasks a type may be ahead of the one most behind for the root to send it, and
-        how many later tasks may pass a task on its way through the other nodes; inf for any.
+        Maximum number of tasks by which a type may be ahead of the last one at the root, and of
+        later tasks that may pass a task on its way through the other nodes; inf for no limit.
     crowding : float
         Value of the time of a child's subtree, relative to the port's.
     window : float
         Number of longest transfers for which a child gets tasks in advance; inf for any stock.
     spare : int
-        Number of tasks that a child gets besides.
+        Number of further tasks that a child gets in advance.
     refuses : bool
         True to refuse transfers that starve other children.
     """
@@ -55,14 +54,8 @@ class Steering:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        for name, least in (
-            ("eta", 0),
-            ("lead", 0),
-            ("crowding", 0),
-            ("window", 0),
-            # Without a spare task no child would ever get its first.
-            ("spare", 1),
-        ):
+        # Without a spare task no child would ever get its first.
+        for name, least in {"eta": 0, "lead": 0, "crowding": 0, "window": 0, "spare": 1}.items():
             if not getattr(self, name) >= least:
                 given = getattr(self, name)
                 raise WorkloadError(f"{name} is {given!r}; give a number from {least} on")
@@ -105,7 +98,7 @@ def lag(
 
 
 def prices(steering: Steering, state: NodeState) -> tuple[float, ...]:
-    """Return what the root puts on a task: the price of each type.
+    """Return the tag of the root's tasks: the price of each type.
 
     Parameters
     ----------
@@ -117,9 +110,9 @@ def prices(steering: Steering, state: NodeState) -> tuple[float, ...]:
     Returns
     -------
     tuple of float, shape (n_types,)
-        exp(eta lag), where a type's lag is how many tasks, per unit of weight, it was handed
-        out less than the type that is most ahead of those that have not ended; under 1 for types
-        that have ended further ahead.
+        exp(eta lag). The lag of a type is the number of tasks, per unit of weight, by which it is
+        behind the most advanced type that has not ended; negative for types that ended further
+        ahead.
     """
     handed = _handed(state)
     left = [each for each, tasks in zip(handed, state.stock, strict=True) if tasks]
@@ -128,33 +121,33 @@ def prices(steering: Steering, state: NodeState) -> tuple[float, ...]:
 
 
 def lagging(steering: Steering, state: NodeState) -> Choice | None:
-    """Choose by prices, port time, and how fast children work off what they have.
+    """Choose by prices, port time, and the speed at which children consume tasks.
 
     The worker comes first. At the root it takes the type of largest price per flop, in a tie the
     one of largest CCR; elsewhere the one of largest CCR: by an exchange of tasks between a node
-    and its subtree, what is hard to send is best computed where it is.
+    and its subtree, tasks that are expensive to send are best computed where they are.
 
-    Below the root, a task is due that `lead` later ones have passed on its way, at whatever nodes.
-    The oldest of these is the worker's next one, and its type the first that the port sends. If
-    not, the nodes of a long chain could each keep tasks of the same type back, and complete that
-    type last, though the root handed out as many of it as of others.
+    Below the root, a task is due if `lead` later ones have passed it on its way. The oldest due
+    task is the worker's next one, and its type the first that the port sends. Otherwise the nodes
+    of a long chain could each keep tasks of the same type back, and complete that type last,
+    although the root distributed as many of it as of others.
 
     The port sends the pair of child u and type k with the largest
 
         free_u price_k / (b_k / b_u + crowding (stock_u / (1 + free_u)) c_k / v_u),
 
     where free_u and stock_u are the free and taken slots of the child's buffer, and v_u is the
-    speed at which its subtree has consumed tasks. So a child that runs dry gets what is quickest
-    to send, and one that is always full what earns most per flop. It does not send
+    speed at which its subtree has consumed tasks. So a child with an empty buffer gets the task
+    that is quickest to send, and one with a full buffer that of most value per flop. It sends
 
-    * to a child that has enough to live on for `window` of the longest transfers made here,
-    * at the root, a type more than `lead` tasks ahead,
-    * a task whose transfer would starve the children of more than it is worth, as long as the
-      node itself or a child has something to compute.
+    * nothing to a child with enough tasks for `window` of the longest transfers made here,
+    * at the root, no type more than `lead` tasks ahead,
+    * no task whose transfer costs the waiting children more than its value, as long as the node
+      or a child has a task to compute.
 
-    Children that are thought to be off count for nothing. So whenever the port rests, a worker at
-    or below the node has work, and what it does next has the node look again: nothing can freeze.
-    Ties go to the first child and type.
+    Children that count as failed are ignored. Whenever the port is idle, a worker at or below the
+    node has work, and its end triggers the next decision: no deadlock is possible. Ties go to the
+    first child and type.
 
     Parameters
     ----------
@@ -181,7 +174,7 @@ def lagging(steering: Steering, state: NodeState) -> Choice | None:
         return None
     if state.is_root:
         handed = _handed(state)
-        # Nobody waits for a type that nobody who asks computes.
+        # A type that no requesting child computes holds the others back no longer.
         able = [
             handed[kind]
             for kind in kinds
@@ -196,7 +189,7 @@ def lagging(steering: Steering, state: NodeState) -> Choice | None:
 
 
 def _handed(state: NodeState) -> list[float]:
-    """Return how many tasks of each type were handed out, if all had the smallest weight."""
+    """Return the served tasks of each type, scaled to the smallest weight."""
     weight = state.known.weight
     least = min(weight)
     return [tasks * least / each for tasks, each in zip(state.handed, weight, strict=True)]
@@ -209,34 +202,34 @@ def _sent(
     price: tuple[float, ...],
     due: int | None,
 ) -> Choice | None:
-    """Return the child and the type to send, None to let the port rest."""
+    """Return the child and the type to send, None to leave the port idle."""
     known, now = state.known, state.now
     given = np.array(state.given[1:], dtype=np.float64)
     free, bandwidth = np.array(state.asked[1:]), np.array(known.bandwidth)
     here, count, room = ~np.array(state.away[1:]), given.sum(axis=1), state.capacity - free
     if known.restricted:
-        # One that may get nothing any more, and does not ask, has nothing otherwise. A slot is
-        # kept for each type that a child may still ask for.
+        # A child that can get no further task has an empty buffer. Each type that a child may
+        # still request keeps a slot.
         left = [
             tasks > 0 or not ended for tasks, ended in zip(state.stock, state.ended, strict=True)
         ]
         here &= [any(map(and_, can, left)) for can in state.can[1:]]
         room = room - [sum(map(not_, map(or_, can, state.ended))) for can in state.can[1:]]
-    # One that never asks, since nobody below it computes, has nothing.
+    # A child that never requests tasks has an empty buffer.
     stock = np.maximum(np.minimum(room, count), 0.0)
-    # Each slot is requested again once its task is gone: tasks that subtrees consumed per time,
-    # 0 before the second.
+    # Each slot is requested again once its task has left: this gives the tasks that subtrees
+    # consumed per second, 0 before the second task.
     gone = count - stock
     rate = np.where(gone > 1, (gone - 1) / now, 0.0) if now > 0 else np.zeros(len(gone))
     enough: float | NDArray[np.float64] = np.inf
     if steering.window < math.inf:
-        # The longest transfers of each type so far.
+        # By the slowest link that each type has used.
         widths = np.where(here[:, None] & (given > 0), bandwidth[:, None], np.inf).min(axis=0)
         enough = steering.spare + steering.window * rate * float((known.byte / widths).max())
     places = (here & (free > 0) & (stock + 1 <= enough)).nonzero()[0]
     if not (places.size and kinds):
         return None
-    # Time that a subtree took per flop; the node's own pace before.
+    # Time of a subtree per flop; at first that of this node.
     pace, fast = np.full(len(rate), 1 / known.speed if known.speed else 0.0), rate > 0
     pace[fast] = 1 / (_totals(given, known.flop)[fast] / count[fast] * rate[fast])
     sending = np.array([known.byte[kind] for kind in kinds]) / bandwidth[places, None]
@@ -253,22 +246,22 @@ def _sent(
     works = known.computes and not state.asked[WORKER]
     refuses = steering.refuses and (works or bool(stock[here].any()))
     if refuses:
-        # A child that starves is slow for that reason: the time that the port left it is what
-        # counts, or those whom it starved for would be served for ever.
+        # A child without tasks is slow for that reason, so its consumption is scaled to the time
+        # that the port left it; else the port would serve the other children for ever.
         sent = _totals(given, known.byte) / bandwidth
         left_over = np.maximum(now - sum(sent.tolist()) + sent, sent) / LEFT
         hurry = np.divide(now, left_over, out=np.ones(len(sent)), where=left_over > 0)
         appetite, supply = rate * np.maximum(hurry, 1.0), stock.copy()
-        # Of one that got its first tasks nothing is known yet: it counts as fast as its parent, or
-        # as the clock allows of one that took two tasks so far, and as full, so that only what
-        # would last for whole buffers is refused.
+        # A child with its first tasks has no measured speed: it counts as fast as its parent, or
+        # as consuming two tasks so far, and as full, so that only transfers that outlast whole
+        # buffers are refused.
         fresh = (count > 0) & ~fast
         appetite[fresh] = max(known.speed / max(known.flop), 2 / now if now > 0 else 0.0)
         supply[fresh] = state.capacity
-        # The mean price, at present, of the tasks that children got so far.
+        # The mean present price of the tasks sent so far.
         tasks = float(count.sum())
         usual = float(_totals(given, price).cumsum()[-1]) / tasks if tasks else 1.0
-    # The best first, after what is due.
+    # Due tasks first, then by decreasing value.
     urgent = np.array([kind == due for kind in kinds])
     for columns in (urgent, ~urgent):
         worth = np.where(columns, value, -1.0)
@@ -280,12 +273,12 @@ def _sent(
             lacks = np.maximum(appetite * time - supply, 0.0)[here]
             if sum(lacks.tolist()) * usual <= price[kind]:
                 return int(places[row]) + 1, kind
-            # What takes longer starves no less.
+            # Longer transfers cost the other children no less.
             worth[sending[:, column] >= time, column] = -1.0
     return None
 
 
 def _totals(given: NDArray[np.float64], worth: Sequence[float]) -> NDArray[np.float64]:
-    """Return what the tasks that each child got come to, of so much for each type."""
+    """Return the total of a quantity per type over the tasks of each child."""
     total: NDArray[np.float64] = np.add.accumulate(given * worth, axis=1)[:, -1]
     return total

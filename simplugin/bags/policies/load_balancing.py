@@ -16,9 +16,9 @@ CUT = 1e-3
 def balanced(state: NodeState) -> Choice | None:
     """Choose by one-dimensional load balancing, section 5.1: LP and DATA-CENTRIC.
 
-    The pair to which (given + 1) / rate is smallest, of those whose rate in the plan is positive;
-    ties go to the first target and type. A type that has no rate at all here, which a plan that
-    has just changed can leave behind, goes to whoever asks.
+    The pair with the smallest (given + 1) / rate among those with a positive rate in the plan;
+    ties go to the first target and type. A type without any rate, left from an earlier plan,
+    goes to the first requesting target.
     """
     assert state.plan is not None
     rates = state.plan.rates
@@ -48,8 +48,8 @@ def lp(
     """Return scheduling by the rates of the fairest steady state, section 5.1 of [1]_.
 
     Each node serves the pair of target and type that is most behind its rate. A pair with a
-    minute rate would be served whenever nobody else asks: such flows are cut, though the optimum
-    of least communication has hardly any.
+    minute rate would be served whenever no other target requests tasks: such flows are cut,
+    although the optimum of least communication has hardly any.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def lp(
     bags : Bags
         The tasks.
     port : {"single", "multi"}
-        Which steady state, see `steady_state`; nodes send one task at a time with either.
+        Model of the steady state, see `steady_state`; nodes send one task after the other anyway.
     cut : float
         Flows under this share of a throughput, divided by the number of hosts, are not used.
     least_communication : bool

@@ -1,8 +1,8 @@
-"""Concave curves of what a subtree can make of each byte per second, at given prices.
+"""Concave curves: the value that a subtree makes of each byte per second, at given prices.
 
 A point of a curve is a way to use a subtree: bytes per second that it receives, port seconds per
 second spent inside it, and tasks of each type per second computed there. A curve lists points by
-increasing bytes, whose values at its prices are concave; between two points a subtree mixes them.
+increasing bytes; their values are concave in the bytes; between two points a subtree mixes them.
 """
 
 from __future__ import annotations
@@ -53,11 +53,6 @@ class Posted:
     most: float
     segments: int
 
-    @property
-    def numbers(self) -> int:
-        """Return the length of the message in numbers."""
-        return len(self.prices) + 4
-
 
 def worth(points: Points, posted: Posted) -> Floats:
     """Return the value per second of each way to use a subtree, less its rent."""
@@ -68,7 +63,7 @@ def worth(points: Points, posted: Posted) -> Floats:
 
 
 def at(points: Points, received: float) -> Point:
-    """Return the mix of points that receives so many bytes per second, or the last point."""
+    """Return the mix of points that receives these bytes per second, or the last point."""
     place = max(int(points[:, 0].searchsorted(received)), 1)
     if place >= len(points):
         last: Point = points[-1]
@@ -86,7 +81,7 @@ def cpu_curve(
     prices: tuple[float, ...],
     most: float = math.inf,
 ) -> tuple[Points, list[float]]:
-    """Return the curve of a CPU that computes tasks of some types, as far as it pays.
+    """Return the curve of a CPU that computes tasks of positive value.
 
     Parameters
     ----------
@@ -121,7 +116,7 @@ def cpu_curve(
         values.append(price * rate)
     points[:, 0] = received
     if received[-1] >= most:
-        # What it does with these bytes is a mix of two points, of one type each.
+        # The last point is a mix of two points, of one type each.
         points[-1] = at(points, most)
         kinds = [kind for kind, *_ in hull[len(received) - 2 : len(received)]]
         values[-1] = sum(prices[kind] * float(points[-1, FIRST + kind]) for kind in kinds)
@@ -139,14 +134,14 @@ def _hull(
     """
     received = [size / work for size, work in zip(byte, flop, strict=True)]
     values = [price / work for price, work in zip(prices, flop, strict=True)]
-    # Bytes and value for a flop at each point, and its type. Idleness, a task that lasts for ever,
-    # comes first; its rate is 0, wherever it is written.
+    # Bytes and value for a flop at each point, and its type. Idleness, a task of infinite length
+    # and rate 0, comes first.
     chosen = [(0.0, 0.0, -1)]
     for kind in sorted(range(len(flop)), key=received.__getitem__):
         far, value = received[kind], values[kind]
         if value <= chosen[-1][1]:
             continue
-        # A point below the line from the one before it to the new one, or on it, goes.
+        # Remove points on or below the line from the one before them to the new one.
         while len(chosen) > 1:
             (low, least, _), (here, best, _) = chosen[-2:]
             if (value - best) * (here - low) < (best - least) * (far - here) * _IN_LINE:
@@ -166,21 +161,21 @@ def condensed(
 ) -> tuple[list[int], float]:
     """Choose the points of a curve to send.
 
-    Points that rounding alone makes go, then those whose loss costs least. What is left lies on
-    or below the curve, so that nobody promises what it cannot do.
+    Remove points that differ by rounding only, then those of the smallest loss. The result lies
+    on or below the curve, so that each answer is feasible.
 
     Parameters
     ----------
     received, values : sequence of float, shape (n_points,)
         Of the curve.
     segments : int
-        The most that there may be.
+        Maximum number of segments of the result.
 
     Returns
     -------
     list of int, float
-        Places of the points kept, the first and the last among them, and the largest loss of
-        value per second.
+        Positions of the remaining points, the first and the last among them, and the largest loss
+        of value per second.
     """
     last, least = len(received) - 1, 1e-12 * received[-1]
     kept = [0]
@@ -212,17 +207,17 @@ def _sag(
 
 @dataclass(slots=True, eq=False)
 class NodeCurve:
-    """A node's curve, with the way in which it is made from its worker's and its children's.
+    """A node's curve, with its composition from the curves of its worker and its children.
 
     Attributes
     ----------
     points : float64, shape (n_points, 2 + n_types)
         Its points.
     values : list of float, shape (n_points,)
-        What is made of their bytes.
+        Their values per second.
     moves : list of list of (int, float)
-        For each point, which targets (the worker is 0) get how many more bytes per second than at
-        the point before; empty for a leaf.
+        For each point, the targets (the worker is 0) and the additional bytes per second that they
+        get, compared with the point before; empty for a leaf.
     parts : sequence of float64, each of shape (n_points, 2 + n_types)
         The curves of all targets.
     kept : list of int
@@ -251,16 +246,16 @@ class _Segment:
 def _segments(
     parts: Sequence[Points], speeds: Sequence[float], posted: Posted
 ) -> tuple[list[list[_Segment]], Floats]:
-    """Cut the curves of targets into segments; a child's bytes pay the rent of the port.
+    """Split the curves of targets into segments; a child's bytes cost the rent of the port.
 
-    The first target is the worker, whose bytes pay none; it has the speed 0.
+    The first target is the worker, with the speed 0; its bytes cost no rent.
 
     Returns
     -------
     list of list of _Segment
         Those of each target.
     float64, shape (n_segments, 2 + n_types)
-        What each of them does for a byte.
+        Use of the tree by a byte of each segment.
     """
     targets = np.repeat(np.arange(len(parts)), [len(points) - 1 for points in parts])
     ends = np.arange(len(targets)) + targets
@@ -274,7 +269,7 @@ def _segments(
     numbers = zip(worth(per_byte, posted).tolist(), width.tolist(), targets.tolist(), strict=True)
     for number, (value, wide, target) in enumerate(numbers):
         found = pieces[target]
-        # Rounding must not turn the order of a target's segments round.
+        # Rounding must not change the order of a target's segments.
         value = min(value, found[-1].value) if found else value
         found.append(_Segment(value, wide, target, speeds[target], number))
     return pieces, per_byte
@@ -284,7 +279,7 @@ class _Tracing:
     """The state of a node's knapsack while the bytes that it receives grow."""
 
     def __init__(self, parts: Sequence[Points], speeds: Sequence[float], posted: Posted) -> None:
-        """Start with what needs no bytes."""
+        """Start with the points that need no bytes."""
         self.posted, self.parts = posted, parts
         self.pieces, self.per_byte = _segments(parts, (0.0, *speeds), posted)
         self.full = [0] * len(parts)
@@ -308,7 +303,7 @@ class _Tracing:
         return NodeCurve(points, worth(points, self.posted).tolist(), self.moves, self.parts)
 
     def fill(self) -> None:
-        """Take what makes most of a byte, until the port is busy or nothing is worth its rent."""
+        """Take segments by the value of a byte, until the port is busy or values are negative."""
         order = [piece for pieces in self.pieces for piece in pieces if piece.value > 0]
         order.sort(key=attrgetter("value"), reverse=True)
         for piece in order:
@@ -328,7 +323,7 @@ class _Tracing:
             self.full[piece.target] += 1
 
     def take(self, piece: _Segment, width: float) -> bool:
-        """Give bytes to a segment, and say whether more can come."""
+        """Give bytes to a segment; return True if more bytes can arrive."""
         room = self.posted.most - self.here
         taken = min(width, room)
         piece.used += taken
@@ -342,7 +337,7 @@ class _Tracing:
             self.changes.append((piece.number, change))
         moves = [(piece.target, change) for piece, change in changes]
         if self.here <= self.last:
-            # Not a byte more: another segment is served in part, nothing else has changed.
+            # No further byte: only the segment that is partly served has changed.
             self.moves[-1] += moves
             return
         self.last = self.here
@@ -350,7 +345,7 @@ class _Tracing:
         self.moves.append(moves)
 
     def exchange(self) -> None:
-        """With a busy port: let faster links take its time from slower ones, best value first."""
+        """With a busy port, move its time from slower to faster links, best value first."""
         while self.marginal is not None:
             value, gains, loses = self.best_exchange(self.marginal)
             worker = self.pieces[0]
@@ -364,7 +359,7 @@ class _Tracing:
                 return
 
     def best_exchange(self, marginal: _Segment) -> tuple[float, _Segment | None, _Segment | None]:
-        """Return the exchange at the marginal segment that gains most for a byte."""
+        """Return the exchange with the marginal segment of most value for a byte."""
         best, gains, loses = 0.0, None, None
         speed, worth_ = marginal.speed, marginal.value * marginal.speed
         for target in range(1, len(self.pieces)):
@@ -386,7 +381,7 @@ class _Tracing:
         return best, gains, loses
 
     def swap(self, gains: _Segment, loses: _Segment) -> bool:
-        """Move port time until one of two segments ends, and say whether more can come."""
+        """Move port time until one of two segments ends; return True if more bytes can arrive."""
         slots = (gains.width - gains.used) / gains.speed, loses.used / loses.speed
         time, faster = min(slots), gains.speed - loses.speed
         room = self.posted.most - self.here
@@ -414,7 +409,7 @@ class _Tracing:
 
 
 def node_curve(parts: Sequence[Points], speeds: Sequence[float], posted: Posted) -> NodeCurve:
-    """Return what a node can make of each byte per second.
+    """Return the curve of a node, from those of its worker and its children.
 
     It solves, for all beta at once, a fractional knapsack with two constraints, over the segments
     of the worker's and the children's curves: bytes received sum to at most beta, and the bytes
@@ -443,7 +438,7 @@ def node_curve(parts: Sequence[Points], speeds: Sequence[float], posted: Posted)
 def best_response(
     parts: Sequence[Points], speeds: Sequence[float], posted: Posted
 ) -> tuple[list[float], Point]:
-    """Return what the root does at its prices: it has all bytes, so that only its port binds.
+    """Return the root's best use of the tree at its prices, limited by its port only.
 
     Parameters
     ----------
@@ -455,12 +450,12 @@ def best_response(
     Returns
     -------
     list of float, Point
-        Bytes per second for each target, and what the tree then does.
+        Bytes per second for each target, and the resulting use of the tree.
     """
     shares = [float(parts[0][-1, 0]), *(float(points[0, 0]) for points in parts[1:])]
     cut, _ = _segments(parts, (0.0, *speeds), posted)
     pieces = [piece for pieces in cut[1:] for piece in pieces if piece.value > 0]
-    # By what they make of a second of port.
+    # By the value of a second of the port.
     pieces.sort(key=lambda piece: piece.value * piece.speed, reverse=True)
     port = 1.0
     for piece in pieces:
@@ -473,7 +468,7 @@ def best_response(
 
 
 def total_of(shares: list[float], parts: Sequence[Points], speeds: Sequence[float]) -> Point:
-    """Return what a subtree does when its targets receive so many bytes per second."""
+    """Return the use of a subtree whose targets receive these bytes per second."""
     total = at(parts[0], shares[0]).copy()
     for target in range(1, len(parts)):
         total += at(parts[target], shares[target])
@@ -482,10 +477,10 @@ def total_of(shares: list[float], parts: Sequence[Points], speeds: Sequence[floa
 
 
 def replayed(curve: NodeCurve, received: float) -> list[tuple[float, list[float]]]:
-    """Return what a node does that receives so many bytes per second.
+    """Return the use of its targets by a node that receives these bytes per second.
 
-    Between two points of the offer it mixes both, as its parent assumed. Where no point between
-    them was left out, that is one way to serve its targets.
+    Between two points of the offer it mixes both, as its parent assumed; this is a single use if
+    no point between them was left out.
 
     Parameters
     ----------

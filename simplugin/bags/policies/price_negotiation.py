@@ -1,9 +1,9 @@
 """Negotiation of rates by prices, between nodes that know their neighbours only.
 
 A negotiation is a sequence of sweeps. Prices go down and curves go up until the root has a mix of
-rounds that is good enough; then shares of these rounds go down and verdicts go up; and either all
-begins anew, without the links that were banned, or the mix is settled. A node decides by its own
-knowledge and messages; there is no simulator here.
+rounds that is good enough; then shares of these rounds go down and verdicts go up. If links were
+banned, all is repeated without them; else the mix is settled. A node decides by its own knowledge
+and messages; there is no simulator here.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from simplugin.core.errors import InfeasibleError, WorkloadError
 # Below this, relative to payoffs of about 1, a reduced cost counts as 0.
 _TOLERANCE = 1e-13
 
-# A type whose part in the value is less has no price; and what part of a level may be lacking.
+# Smallest part in the value of a type with a price; tolerance of a level.
 _PRICED, _LEVEL = 1e-9, 1e-8
-# By how much aims grow until some type is held back.
+# Factor by which aims grow until some type is held back.
 _STRIDE = 16.0
 
 # Tasks per second of each type for each target, the worker first.
@@ -56,24 +56,11 @@ class CurveOffer:
     points : float64, shape (n_points, 2 + n_types)
         Of its curve.
     loss : float
-        Most value per second that the subtree lost by leaving out points.
+        Largest loss of value per second by points that the subtree left out.
     """
 
     points: Points
     loss: float
-
-    @property
-    def numbers(self) -> int:
-        """Return the length of the message in numbers."""
-        return self.points.size + 1
-
-    def __eq__(self, other: object) -> bool:
-        """Return True if the other says the same."""
-        return (
-            isinstance(other, CurveOffer)
-            and self.loss == other.loss
-            and np.array_equal(self.points, other.points)
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +74,15 @@ class ShareAward:
     inflow : tuple of float, shape (n_types,)
         Tasks of each type that will arrive [tasks/s].
     least : tuple of float, shape (n_types,)
-        Smaller flows are not worth having [tasks/s].
+        Smaller flows are left out [tasks/s].
     last : bool
-        True if nothing will change any more.
+        True if the award is final.
     """
 
     shares: tuple[tuple[int, float, float], ...]
     inflow: tuple[float, ...]
     least: tuple[float, ...]
     last: bool
-
-    @property
-    def numbers(self) -> int:
-        """Return the length of the message in numbers."""
-        return 3 * len(self.shares) + 2 * len(self.inflow) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +100,6 @@ class LinkVerdict:
     lost: tuple[float, ...]
     banned: bool
 
-    @property
-    def numbers(self) -> int:
-        """Return the length of the message in numbers."""
-        return len(self.lost) + 1
-
 
 @dataclass(frozen=True, slots=True)
 class Settled:
@@ -132,12 +109,9 @@ class Settled:
     ----------
     award : int
         The award to follow, counted from 0.
-    numbers : int
-        Length of the message in numbers.
     """
 
     award: int
-    numbers: int = 1
 
 
 Down = Posted | ShareAward | Settled
@@ -146,32 +120,32 @@ Up = CurveOffer | LinkVerdict
 
 @dataclass(frozen=True, slots=True)
 class LinkFilter:
-    """The judgement of a parent on its links: those to be banned bring less than they cost.
+    """Decides which links a parent stops using for a type, as they cost more than they yield.
 
-    A port is busy at most all the time. So where all tasks of a type cross one port, one of them
-    lasts, on the fastest of its links there, no longer than it takes to make as many of each
-    other type, and with `harsh` from 1 on that link is never banned. What goes are small flows
-    over slow links, of types that mostly go elsewhere.
+    A link is banned for small flows of types that mostly take other links. Where all tasks of a
+    type cross one port, the fastest of its links there is never banned with a `ban_threshold` from
+    1 on: as a port is busy at most all the time, a transfer of the type lasts no longer there than
+    the tree takes to compute as many tasks of each other type.
 
     Attributes
     ----------
     buffer : int
         Tasks that the buffer of a node holds.
-    harsh : float
-        Least ratio of the loss of a flow to its yield for a ban.
+    ban_threshold : float
+        Minimum ratio of the loss by a flow to its yield for a ban.
     """
 
     buffer: int
-    harsh: float = 1.0
+    ban_threshold: float = 1.0
 
     def judge(
         self, known: NodeKnowledge, rates: Sequence[Sequence[float]]
     ) -> tuple[tuple[float, ...], frozenset[tuple[int, int]]]:
-        """Return what long transfers cost, and the links to ban.
+        """Return the losses by long transfers, and the links to ban.
 
-        While a task of type k travels to a child, no child gets another one, and each uses up the
-        tasks that it has: all slots of its buffer but one, at its planned rate. What it could
-        have used after that is lost.
+        While a task of type k travels to a child, no child gets another one, and each consumes
+        its buffered tasks (all slots but one) at its planned rate. The tasks that it could have
+        computed after that are lost.
 
         Parameters
         ----------
@@ -200,31 +174,30 @@ class LinkFilter:
                         lost = [x + y * (long - lasts) for x, y in zip(lost, other, strict=True)]
                 total = [x + rate * y for x, y in zip(total, lost, strict=True)]
                 worst = max(x / weight for x, weight in zip(lost, known.weight, strict=True))
-                if worst * known.weight[kind] > self.harsh:
+                if worst * known.weight[kind] > self.ban_threshold:
                     found.add((child, kind))
         return tuple(total), frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
 class NegotiationParameters:
-    """Terms of a negotiation.
+    """Parameters of a negotiation.
 
     Attributes
     ----------
     rent : float
-        Price of a second of port, as a fraction of the root's first bound on the fair
-        throughput: the value that the tree makes at the first prices, at least the optimum to
-        what short answers hide, as a rule once or twice it, and more than a hundred times it
-        where they are far off. Of the ways to reach the optimum it selects one with little
-        traffic, and gives up traffic that brings less than its rent.
+        Price of a second of port, as a fraction of the value of the tree at the first prices. That
+        value is an upper bound of the optimal fair throughput (up to points left out of answers):
+        usually one to two times the optimum, and over a hundred times if the first prices are far
+        off. The rent selects an optimum with little traffic, and rejects traffic of less value.
     segments : int
-        Number of segments of an answer, until the root must know more.
+        Number of segments of an answer; doubled when the root needs more detail.
     tolerance : float
-        Relative gap to the optimum at which it ends.
+        Relative gap to the optimum at which the negotiation ends.
     cut : float
         Flows below this fraction of their type's throughput are left out.
     limit : int
-        The most rounds of one negotiation, and the most negotiations.
+        Maximum number of rounds of one negotiation, and of negotiations.
 
     Raises
     ------
@@ -253,7 +226,7 @@ class NegotiationParameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answered:
-    """A round, as the root keeps it.
+    """A round, as stored by the root.
 
     Attributes
     ----------
@@ -281,8 +254,8 @@ class _Negotiator:
     ----------
     known : Known
         Its knowledge.
-    sieve : Sieve, optional
-        Its judgement of links; None to use them all.
+    link_filter : LinkFilter, optional
+        Decides which links to ban; None to use all links.
     typed_slots : int
         Slots of its buffer if requests name types; 0 if not.
     """
@@ -290,9 +263,9 @@ class _Negotiator:
     together = True
 
     def __init__(
-        self, known: NodeKnowledge, sieve: LinkFilter | None = None, *, typed_slots: int = 0
+        self, known: NodeKnowledge, link_filter: LinkFilter | None = None, *, typed_slots: int = 0
     ) -> None:
-        self.known, self.sieve, self.typed_slots = known, sieve, typed_slots
+        self.known, self.link_filter, self.typed_slots = known, link_filter, typed_slots
         self._flop, self._byte = tuple(known.flop), tuple(known.byte)
         # Its children, from 0 on, and the types that must not go to them.
         self.bans: frozenset[tuple[int, int]] = frozenset()
@@ -317,11 +290,11 @@ class _Negotiator:
 
     @property
     def awaits(self) -> int:
-        """Return the neighbour whose message it needs next."""
+        """Return the neighbour of the next message."""
         return self.waiting[0] if self.waiting else PARENT
 
     def _worker(self, posted: Posted) -> tuple[Points, list[float]]:
-        """Return the curve of the node's own CPU, a leaf's as far as bytes can arrive."""
+        """Return the curve of the node's CPU; a leaf's ends at the bandwidth of its link."""
         prices = posted.prices
         if not all(self.known.allowed):
             may = zip(prices, self.known.allowed, strict=True)
@@ -330,7 +303,7 @@ class _Negotiator:
         return cpu_curve(self.known.speed, self._flop, self._byte, prices, most)
 
     def _down(self, messages: Sequence[Down]) -> Posts:
-        """Return messages to the children, whose answers are awaited unless it is settled."""
+        """Return messages to the children; their answers are awaited unless it is settled."""
         posts = list(enumerate(messages, 1))
         self.waiting = [] if self.settled >= 0 else [child for child, _ in posts]
         return list(posts)
@@ -368,8 +341,8 @@ class _Negotiator:
 
     def _judge(self, verdicts: Sequence[Up]) -> LinkVerdict:
         """Ban links by the last award, and return the verdict of the subtree."""
-        assert self.sieve is not None
-        lost, found = self.sieve.judge(self.known, self.awards[-1])
+        assert self.link_filter is not None
+        lost, found = self.link_filter.judge(self.known, self.awards[-1])
         below = [each for each in verdicts if isinstance(each, LinkVerdict)]
         banned = bool(found - self.bans) or any(each.banned for each in below)
         self.bans |= found
@@ -381,12 +354,12 @@ class Follower(_Negotiator):
     """Any node but the root."""
 
     def __init__(
-        self, known: NodeKnowledge, sieve: LinkFilter | None = None, *, typed_slots: int = 0
+        self, known: NodeKnowledge, link_filter: LinkFilter | None = None, *, typed_slots: int = 0
     ) -> None:
-        super().__init__(known, sieve, typed_slots=typed_slots)
+        super().__init__(known, link_filter, typed_slots=typed_slots)
         self.heard: Down | None = None
         self.rounds: list[NodeCurve] = []
-        # Number of times that it heard prices.
+        # Number of prices received.
         self.sweeps = 0
 
     def begin(self) -> Posts:
@@ -447,7 +420,7 @@ class Follower(_Negotiator):
 class Leader(_Negotiator):
     """The root: it posts prices, mixes the answers, and sets the next prices.
 
-    The first prices are the time that a task takes its CPU and its fastest link.
+    The first price of a task is its time on the root's CPU and fastest link.
 
     Attributes
     ----------
@@ -462,13 +435,13 @@ class Leader(_Negotiator):
     def __init__(
         self,
         known: NodeKnowledge,
-        sieve: LinkFilter | None = None,
+        link_filter: LinkFilter | None = None,
         *,
-        terms: NegotiationParameters | None = None,
+        negotiation: NegotiationParameters | None = None,
         typed_slots: int = 0,
     ) -> None:
-        super().__init__(known, sieve, typed_slots=typed_slots)
-        self.terms = terms or NegotiationParameters()
+        super().__init__(known, link_filter, typed_slots=typed_slots)
+        self.parameters = negotiation or NegotiationParameters()
         fastest = max(known.bandwidth, default=math.inf)
         speed = known.speed or math.inf
         times = [
@@ -478,7 +451,7 @@ class Leader(_Negotiator):
             times = list(known.flop)
         total = sum(time * weight for time, weight in zip(times, known.weight, strict=True))
         prices = tuple(time / total for time in times)
-        self.posted = Posted(0, prices, 0.0, math.inf, self.terms.segments)
+        self.posted = Posted(0, prices, 0.0, math.inf, self.parameters.segments)
         self.rounds: list[Answered] = []
         self.weights: list[float] = []
         self.rent = 0.0
@@ -490,7 +463,7 @@ class Leader(_Negotiator):
         self.hopes: list[float] = []
 
     def begin(self) -> Posts:
-        """Return the first prices; without children, negotiate to the end."""
+        """Return the first prices; a root without children negotiates to the end."""
         posts = self._ask(self.posted)
         while self.settled < 0 and not self.known.bandwidth:
             self._react([])
@@ -514,37 +487,36 @@ class Leader(_Negotiator):
             return self._next_round([each for each in answers if isinstance(each, CurveOffer)])
         verdict = self._judge(answers)
         self.hopes.append(self._least(verdict.lost))
-        if not verdict.banned or len(self.hopes) >= self.terms.limit:
+        if not verdict.banned or len(self.hopes) >= self.parameters.limit:
             return self._follow_best()
-        # Begin anew, without the links that were banned.
+        # Repeat without the banned links.
         self._aim_at_equal_throughputs()
-        self.posted = replace(self.posted, round=0, segments=self.terms.segments)
+        self.posted = replace(self.posted, round=0, segments=self.parameters.segments)
         self.rounds, self.weights = [], []
         self.fair, self.bound = -math.inf, math.inf
         return self._ask(self.posted)
 
     def _next_round(self, offers: Sequence[CurveOffer]) -> Posts:
         """Answer prices by the curves; then post new prices, or award."""
-        known, posted, terms = self.known, self.posted, self.terms
+        known, posted, limits = self.known, self.posted, self.parameters
         parts = [self._worker(posted)[0], *(each.points for each in offers)]
         shares, does = best_response(parts, known.bandwidth, posted)
         value = float(worth(does[None], posted)[0])
         self.bound = min(self.bound, value + sum(each.loss for each in offers))
         self.rounds.append(Answered(does, shares, parts))
-        if terms.rent and not self.rent and value > 0:
-            # Before the first value there is no scale. It bounds the optimum, if not always
-            # closely.
-            self.rent, self.bound = terms.rent * value, math.inf
+        if limits.rent and not self.rent and value > 0:
+            # The first value sets the scale of the rent.
+            self.rent, self.bound = limits.rent * value, math.inf
         prices = self._mixed()
         self.sweeps += 1
-        gap = terms.tolerance * abs(self.fair)
-        if self.bound - self.fair <= gap or len(self.rounds) >= terms.limit:
-            if len(self.rounds) >= terms.limit or not self._aim_higher(prices):
+        gap = limits.tolerance * abs(self.fair)
+        if self.bound - self.fair <= gap or len(self.rounds) >= limits.limit:
+            if len(self.rounds) >= limits.limit or not self._aim_higher(prices):
                 return self._award(prices)
             prices, self.bound = self._mixed(), math.inf
         segments = posted.segments
         if posted.round and value <= self.fair + gap and self.bound < math.inf:
-            # The answer is nothing new, so what is missing is in the points that were left out.
+            # The answer adds nothing: the remaining gap is in the points that were left out.
             segments *= 2
         rent = 0.0 if self.free else self.rent
         self.posted = Posted(len(self.rounds), prices, rent, math.inf, segments)
@@ -553,9 +525,9 @@ class Leader(_Negotiator):
     def _mixed(self) -> tuple[float, ...]:
         """Mix the rounds so far, and return the prices that follow.
 
-        The best mix is that of a game: one side mixes rounds, the other the types of which the
-        least served counts. The dual of this program, whose columns the tree itself makes, is the
-        next prices [1]_.
+        The best mix is the solution of a matrix game: one side mixes rounds, the other side the
+        types, and the least served type counts. The dual of this program, with columns generated
+        by the tree, gives the next prices [1]_.
 
         References
         ----------
@@ -569,7 +541,7 @@ class Leader(_Negotiator):
         return tuple(price / each for price, each in zip(prices, self.aim, strict=True))
 
     def _aim_at_equal_throughputs(self) -> None:
-        """Let throughputs be equal by weight; those of no type are held back yet."""
+        """Aim at equal throughputs by weight, with no type held back."""
         self.aim = list(self.known.weight)
         self.free = set(range(len(self.aim))) if self.known.restricted else set()
         # The throughput over its aim of each type that is held back, while others are raised.
@@ -577,12 +549,12 @@ class Leader(_Negotiator):
         self.blamed: set[int] = set()
 
     def _aim_higher(self, prices: tuple[float, ...]) -> bool:
-        """Raise the aims of types that could have more than the others; return True if any can.
+        """Raise the aims of types that can exceed the others; return True if any can.
 
-        Where hosts are restricted, what holds one type back may leave others alone: those without
-        a price. Their aims grow until the types that are held back would get less, and come down
-        to where these just do not: the prices bound what is possible, as the tangent of a concave
-        function. Only then is there a rent, which would hold all types back.
+        With restricted hosts, the bottleneck of one type may not limit others: those without a
+        price. Their aims grow until the held-back types would get less, then decrease until these
+        are just not affected: prices give the tangent of a concave function as a bound. There is no
+        rent before the end, since it would hold all types back.
         """
         if not self.free:
             return False
@@ -590,7 +562,7 @@ class Leader(_Negotiator):
         loose = sum(parts.values())
         priced = {kind for kind in self.free if parts[kind] > _PRICED}
         if self.fair < self.level * (1 - _LEVEL):
-            # Where the aims come down to, these hold back those above as much as they are held.
+            # At the resulting aims, the types with a price limit each other.
             self.blamed = priced
             factor = (self.fair / self.level - (1 - loose)) / max(loose, _PRICED)
             if factor <= 0:  # within rounding errors nothing is left for them
@@ -609,7 +581,7 @@ class Leader(_Negotiator):
         throughput = self.throughput
         if min(throughput) <= 0:
             if self.hopes:
-                # The bans leave a type no host that computes it.
+                # The bans leave a type without a host that computes it.
                 return self._follow_best()
             raise InfeasibleError(
                 "no host of the tree computes; give the root or one of its descendants a speed"
@@ -621,16 +593,16 @@ class Leader(_Negotiator):
         ]
         parts = {number: self.rounds[number].parts for number, _, _ in replays}
         shares = tuple((number, weight, 0.0) for number, weight, _ in replays)
-        least = tuple(self.terms.cut * rate for rate in throughput)
+        least = tuple(self.parameters.cut * rate for rate in throughput)
         self.gaps.append((self.bound - self.fair) / abs(self.fair))
         self.posted = replace(self.posted, prices=prices)
-        if self.sieve is None:
+        if self.link_filter is None:
             self.hopes.append(self._least(()))
-        award = ShareAward(shares, tuple(throughput), least, self.sieve is None)
+        award = ShareAward(shares, tuple(throughput), least, self.link_filter is None)
         return self._share(award, replays, parts)
 
     def _follow_best(self) -> Posts:
-        """End with the award that promises most."""
+        """End with the award of the largest expected throughput."""
         self.settled = max(range(len(self.hopes)), key=self.hopes.__getitem__)
         return self._down([Settled(self.settled)] * len(self.known.bandwidth))
 
@@ -643,7 +615,7 @@ class Leader(_Negotiator):
 
 
 def mixed(replays: Sequence[Replay], parts: Parts) -> list[list[float]]:
-    """Return the tasks per second of each target: a mix of what it does in each round."""
+    """Return the tasks per second of each target, mixed from its rounds."""
     total: list[Floats] = []
     for number, weight, shares in replays:
         for target, (points, share) in enumerate(zip(parts[number], shares, strict=True)):
@@ -656,9 +628,9 @@ def mixed(replays: Sequence[Replay], parts: Parts) -> list[list[float]]:
 
 
 def scaled(rates: list[list[float]], inflow: Sequence[float], least: Sequence[float]) -> Rates:
-    """Return rates without the smallest, which for each type sum to what flows in.
+    """Return rates without small flows, scaled so that those of each type sum to its inflow.
 
-    Where all are small, the largest stays: a task that arrives must have somewhere to go.
+    The largest flow of a type always stays, so that each arriving task has a target.
     """
     result = [[0.0] * len(inflow) for _ in rates]
     for kind, arriving in enumerate(inflow):

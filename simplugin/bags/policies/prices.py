@@ -51,11 +51,11 @@ def priced(state: NodeState) -> Choice | None:
       long task that is due much later fills an idle moment, and keeps a worker or the port from
       those that are due.
     * Elsewhere, where the others are those of its type, if it is a whole task ahead. Otherwise
-      whoever asks first, mostly the worker, takes what the others need soon.
+      the first requesting target, mostly the worker, takes tasks that the others need soon.
 
-    This does not block. Below the root, the pair most behind of a type at hand is never refused,
-    and sooner or later asks: its node uses up what it has of any type at hand, by induction from
-    the leaves on. So the pair most behind at the root asks sooner or later, too. But all wait for
+    This does not block. Below the root, the pair most behind of a buffered type is never refused,
+    and requests a task eventually: its node consumes all buffered types, by induction from the
+    leaves. So the pair most behind at the root eventually requests a task, too. But all wait for
     a host that is much slower than planned: then a new plan is needed.
 
     Parameters
@@ -90,7 +90,7 @@ def priced(state: NodeState) -> Choice | None:
             if given[target][kind] + 1 - rate * behind[kind] < lead:
                 best, least = (target, kind), due
         elif best is None and is_unplanned(state, kind):
-            # Whatever an earlier plan has left here goes to whoever asks, after all else.
+            # Tasks left from an earlier plan go to the first requesting target.
             best = target, kind
     return best
 
@@ -135,8 +135,8 @@ def negotiator(
     known: NodeKnowledge,
     *,
     is_root: bool,
-    terms: NegotiationParameters | None = None,
-    sieve: LinkFilter | None = None,
+    negotiation: NegotiationParameters | None = None,
+    link_filter: LinkFilter | None = None,
     typed_slots: int = 0,
 ) -> Leader | Follower:
     """Return a node that negotiates by prices.
@@ -147,22 +147,22 @@ def negotiator(
         Its knowledge.
     is_root : bool
         True for the node that leads.
-    terms, sieve
-        See `negotiate_prices`; the root's terms count.
+    negotiation, link_filter
+        As for `negotiate_prices`; the root's `negotiation` applies.
     typed_slots : int
         Slots of the node's buffer if requests name types; 0 if not.
     """
     if is_root:
-        return Leader(known, sieve, terms=terms, typed_slots=typed_slots)
-    return Follower(known, sieve, typed_slots=typed_slots)
+        return Leader(known, link_filter, negotiation=negotiation, typed_slots=typed_slots)
+    return Follower(known, link_filter, typed_slots=typed_slots)
 
 
 def negotiate_prices(
     tree: Tree,
     bags: Bags,
     *,
-    terms: NegotiationParameters | None = None,
-    sieve: LinkFilter | None = None,
+    negotiation: NegotiationParameters | None = None,
+    link_filter: LinkFilter | None = None,
 ) -> Prices:
     """Let the nodes of a tree negotiate their rates by prices, without simulating messages.
 
@@ -177,10 +177,10 @@ def negotiate_prices(
         Where; what its nodes know of it are speeds, and bandwidths to children.
     bags : Bags
         The applications.
-    terms : Terms, optional
-        Terms of the root.
-    sieve : Sieve, optional
-        Judgement of links that are too slow for a type; None to use them all.
+    negotiation : NegotiationParameters, optional
+        Parameters of the negotiation, of which those of the root count.
+    link_filter : LinkFilter, optional
+        Bans links that are too slow for a type; None to use all links.
 
     Raises
     ------
@@ -194,7 +194,12 @@ def negotiate_prices(
     """
     bags.allowed(tree.hosts, tree.speed)
     nodes = [
-        negotiator(NodeKnowledge.of(tree, bags, host), is_root=host == 0, terms=terms, sieve=sieve)
+        negotiator(
+            NodeKnowledge.of(tree, bags, host),
+            is_root=host == 0,
+            negotiation=negotiation,
+            link_filter=link_filter,
+        )
         for host in range(tree.n_hosts)
     ]
     converse(tree, nodes)
@@ -218,10 +223,10 @@ def prices(
     *,
     buffer: int = BUFFER,
     typed: bool = False,
-    sift: bool = True,
+    filter_links: bool = True,
     decentralised: bool = True,
     period: Time | None = None,
-    terms: NegotiationParameters | None = None,
+    negotiation: NegotiationParameters | None = None,
 ) -> BagPolicy:
     """Return our own policy: rates negotiated by prices.
 
@@ -236,18 +241,18 @@ def prices(
     typed : bool
         True if a node keeps slots for each planned type, and its requests name a type.
         In the bags measured so far this gains nothing, and costs up to 13 % of the throughput.
-    sift : bool
-        True to ban types from links that they would keep busy for too long, see `LinkFilter`.
+    filter_links : bool
+        True to stop using links for types that they would carry too slowly, see `LinkFilter`.
     decentralised : bool
         True if the nodes negotiate by messages when they start, with their own measurements;
         False if they get the same rates in advance.
     period : float, optional
-        After how long nodes look whether anything has changed [s], inf for never. If any of them
-        measures its speed, or a child's bandwidth, to differ by more than `BagPolicy.tolerance`
-        from what the rates were made with, they negotiate anew with what they have measured last.
-        Without, a twentieth of the time that all tasks take at the expected throughput.
-    terms : Terms, optional
-        Terms of the root.
+        Time between checks for changes [s], inf for none; by default a twentieth of the time that
+        all tasks take at the expected throughput. If the measured speed of a node, or bandwidth to
+        a child, differs by more than `BagPolicy.tolerance` from that of the last negotiation, all
+        nodes negotiate again with their latest measurements.
+    negotiation : NegotiationParameters, optional
+        Parameters of the negotiation, of which those of the root count.
 
     Raises
     ------
@@ -258,11 +263,13 @@ def prices(
     """
     if not buffer >= 1 or buffer % 1:
         raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks from 1 on")
-    sieve = LinkFilter(buffer) if sift else None
+    link_filter = LinkFilter(buffer) if filter_links else None
     typed_slots = buffer if typed else 0
-    found = negotiate_prices(tree, bags, terms=terms, sieve=sieve)
+    found = negotiate_prices(tree, bags, negotiation=negotiation, link_filter=link_filter)
     if decentralised:
-        make = partial(negotiator, terms=terms, sieve=sieve, typed_slots=typed_slots)
+        make = partial(
+            negotiator, negotiation=negotiation, link_filter=link_filter, typed_slots=typed_slots
+        )
         return negotiating("prices", priced, make, bags, found.fair, period)
     plans = tuple(
         NodePlan(rates, slots_for(rates, buffer) if typed else ()) for rates in found.rates

@@ -6,9 +6,9 @@ and :math:`sent_{u \to v}^{(k)}` those that it sends to its child v [tasks/s], a
 row of the former, its own rows of the latter, its speed, the bandwidths to its children and the
 types. H and L are the types of the highest and the lowest throughput, divided by weights.
 
-The root asks which type may take the place of which. Each node answers how much its subtree could
-take, the root chooses an operation, and its amount goes down the tree, each node giving its own
-share to its worker and the rest to its children; the same messages carry the next question. A node
+The root asks for an exchange of one type by another. Each node answers the amount that its subtree
+could take. The root chooses an operation, and its amount goes down the tree: each node gives a
+share to its worker and the rest to its children. The same messages carry the next question. A node
 that is not concerned, and has answered this question already, gets no message.
 """
 
@@ -28,24 +28,24 @@ ORDERS: tuple[Order, ...] = ("fast", "breadth", "slow")
 
 # Free CPU or port, or a difference of ratios, below this share is rounding.
 NOISE = 1e-9
-# Bus desaturation scales a branch by this ...
+# Factor of a branch in bus desaturation ...
 SCALE = 0.9
-# ... but takes no more than this share of the imbalance away, else H and L can take turns for ever.
+# ... and the largest share of the imbalance that it removes, else H and L can alternate for ever.
 STRIDE = 0.5
-# A branch with less of all tasks of a type than this loses them: scaling alone never ends.
+# A branch with less than this part of a type loses it: scaling alone never ends.
 CUT = 1e-3
-# Operations that change less of the highest throughput than this do nothing.
+# Smallest change of an operation, relative to the highest throughput.
 LEAST = 1e-9
 
 
 class TradeOffer(NamedTuple):
-    """The amount that a subtree can take, by its nodes that come first.
+    """The amount that the first nodes of a subtree can take.
 
     Attributes
     ----------
     rank : float
-        Breadth first: how many levels below the subtree's root those nodes are. Else 0.
-        inf if there are none.
+        Breadth first: the level of those nodes below the subtree's root, inf if there are none.
+        Else 0.
     amount : float
         [tasks/s] of the type that lags, or [byte/s] of the leading type, see `tradable`.
     """
@@ -100,11 +100,11 @@ class Rates:
         return NodePlan((tuple(self.compute), *map(tuple, self.sent)))
 
 
-# ---- what there is room for ----
+# ---- capacities ----
 
 
 def cpu_room(rates: Rates) -> float:
-    """Return what is free of the node's CPU, c_u (1 - CPU) [flop/s]."""
+    """Return the free capacity of the node's CPU, c_u (1 - CPU) [flop/s]."""
     speed, used = rates.known.speed, 0.0
     for rate, flop in zip(rates.compute, rates.known.flop, strict=True):
         used += rate * flop
@@ -112,7 +112,7 @@ def cpu_room(rates: Rates) -> float:
 
 
 def port_room(rates: Rates) -> float:
-    """Return which share of the node's port is free, 1 - bus_occupation(u)."""
+    """Return the free share of the node's port, 1 - bus_occupation(u)."""
     room = 1.0
     for costs, flow in zip(rates.cost, zip(*rates.sent, strict=True), strict=False):
         for cost, rate in zip(costs[1:], flow, strict=True):
@@ -122,14 +122,14 @@ def port_room(rates: Rates) -> float:
 
 
 def has_trade(known: NodeKnowledge, high: int, low: int) -> bool:
-    """Return whether communication trading applies: H has the higher CCR, and L has data."""
+    """Return True if communication trading applies: H has the higher CCR, and L has data."""
     # Ratios that are equal but for rounding are equal.
     least = known.byte[low] * known.flop[high] * (1 + NOISE)
     return known.byte[low] > 0 and known.byte[high] * known.flop[low] > least
 
 
 def tradable(rates: Rates, high: int, low: int) -> float:
-    r"""Return how many byte/s of the leading type the node can take in the lagging one instead.
+    r"""Return the byte/s of the leading type that the node can exchange for the lagging type.
 
     Communication trading keeps the bytes on all links from the root,
     :math:`\varepsilon_L b^{(L)} = \varepsilon_H b^{(H)} = \beta`, so that only the node's own CPU
@@ -149,7 +149,7 @@ def tradable(rates: Rates, high: int, low: int) -> float:
     return min(rates.compute[high] * byte[high], cpu_room(rates) / denser)
 
 
-# ---- how an amount spreads over a node and its subtrees ----
+# ---- distribution of an amount over a node and its subtrees ----
 
 
 def sequence(bandwidth: Sequence[float], order: Order) -> tuple[int, ...]:
@@ -172,14 +172,14 @@ def pour(
     room: float,
     targets: Sequence[int],
 ) -> list[float]:
-    """Give each target in turn all that it can take.
+    """Give each target in turn as much as it can take.
 
     Parameters
     ----------
     amount : float
-        The amount to distribute; inf for the most that can be.
+        The amount to distribute; inf for the maximum.
     offers, cost : sequence of float, shape (1 + n_children,)
-        The most that each target can take, and the use of `room` by each unit of it.
+        The maximum for each target, and the use of `room` by each unit of it.
     room : float
         Limit of all costs together.
     targets : sequence of int
@@ -203,7 +203,7 @@ def pour(
 def first_offers(
     own: float, below: Sequence[TradeOffer], order: Order
 ) -> tuple[float, list[float]]:
-    """Return the rank of those in a subtree that come first, and what each target can take."""
+    """Return the rank of the first nodes in a subtree, and the maximum amount of each target."""
     if order != "breadth":
         return 0.0, [own, *(offer.amount for offer in below)]
     rank = 0.0 if own > 0 else 1 + min((offer.rank for offer in below), default=math.inf)
@@ -248,7 +248,7 @@ class Choice(NamedTuple):
 def next_question(
     known: NodeKnowledge, throughput: list[float], balance: float
 ) -> TradeQuestion | None:
-    """Return which types are to be traded, None if they are balanced.
+    """Return the types to be traded, None if they are balanced.
 
     Of several types of equal throughput H is the one of highest and L the one of lowest CCR, as
     tasks are to be traded for computationally intensive ones.
@@ -266,9 +266,9 @@ def next_question(
 def other_question(
     known: NodeKnowledge, throughput: list[float], balance: float, stuck: set[TradeQuestion]
 ) -> TradeQuestion | None:
-    """Return a question for the lagging type whose H is no more the highest; None if all failed.
+    """Return a question with another leading type than the highest; None if all failed.
 
-    Where hosts are restricted, a third type can leave nothing to L.
+    With restricted hosts, a third type can leave no capacity to the lagging type.
     """
     level = [rate / weight for rate, weight in zip(throughput, known.weight, strict=True)]
     low = next(iter(stuck)).low
@@ -351,22 +351,12 @@ class Instruction(NamedTuple):
     amount: float
     question: TradeQuestion
 
-    @property
-    def numbers(self) -> int:
-        """Return the length of the message in numbers."""
-        return 4
-
 
 class Answer(NamedTuple):
-    """Message to the parent: how much the subtree can take, by trading and by filling."""
+    """Message to the parent: the amounts that the subtree can take by trading and by filling."""
 
     trade: TradeOffer
     gap: TradeOffer
-
-    @property
-    def numbers(self) -> int:
-        """Return the length of the message in numbers."""
-        return 4
 
 
 class Trader:
@@ -392,7 +382,7 @@ class Trader:
     counts : list of int, shape (n_operations,)
         Of the root: how often it did each operation.
     stopped : str
-        Empty while it goes on; of the root "balanced", "stuck" (nothing applies) or "limit".
+        Empty before the end; of the root "balanced", "stuck" (no operation applies) or "limit".
     """
 
     together = False
@@ -404,11 +394,11 @@ class Trader:
         self.balance, self.order, self.limit = balance, order, limit
         self.question = NO_QUESTION
         self.answers = [Answer(NO_OFFER, NO_OFFER)] * len(known.bandwidth)
-        # The children whose answers it waits for.
+        # The children with a pending answer.
         self.waiting: list[int] = []
         self.counts = [0] * len(Operation)
         self.stopped = ""
-        # Questions to which nothing helped since the last operation.
+        # Questions without an applicable operation since the last operation.
         self.stuck: set[TradeQuestion] = set()
         self._targets = {each: sequence(known.bandwidth, each) for each in {order, "fast"}}
 
@@ -419,7 +409,7 @@ class Trader:
 
     @property
     def awaits(self) -> int:
-        """Return the neighbour whose message it needs next."""
+        """Return the neighbour of the next message."""
         return self.waiting[0] if self.waiting else PARENT
 
     def begin(self) -> Posts:
@@ -450,7 +440,7 @@ class Trader:
         return [*posts, (PARENT, self._answer())]
 
     def _answer(self) -> Answer:
-        """Return how much the subtree can take, its own node included."""
+        """Return the amounts that the subtree can take, this node included."""
         low, rates = self.question.low, self.rates
         order, rank, caps = self._gaps()
         targets = self._targets[order]
@@ -458,14 +448,14 @@ class Trader:
         return Answer(NO_OFFER if self.question.high < 0 else _offer(*self._trades()), gap)
 
     def _gaps(self) -> tuple[Order, float, list[float]]:
-        """Return order and rank of gap filling, and how much each target can take by it."""
+        """Return order and rank of gap filling, and the maximum amount of each target."""
         order: Order = self.order if self.question.high >= 0 else "fast"
         low, known = self.question.low, self.rates.known
         room = cpu_room(self.rates) / known.flop[low] if known.allowed[low] else 0.0
         return order, *first_offers(room, [each.gap for each in self.answers], order)
 
     def _trades(self) -> tuple[float, list[float]]:
-        """Return the rank of communication trading, and how much each target can take by it."""
+        """Return the rank of communication trading, and the maximum amount of each target."""
         room = tradable(self.rates, *self.question)
         return first_offers(room, [each.trade for each in self.answers], self.order)
 
@@ -497,7 +487,7 @@ class Trader:
     def _pass_on(
         self, operation: Operation, given: dict[int, float], question: TradeQuestion
     ) -> Posts:
-        """Instruct the children that have something to do, or a new question to answer."""
+        """Instruct the children that take part in the operation, or get a new question."""
         posts: Posts = [
             (child, Instruction(operation, given[child], question))
             if child in given

@@ -44,7 +44,9 @@ MISSING = "whether tasks are alike in computation or in data, and whether the ro
 # each application, and requests for one task each, those of all children in turn.
 TRAVEL: Mapping[str, Callable[[PolicySetting], PolicySetting]] = {
     "ten slots each": lambda each: (
-        replace(each, parameters=(("own_buffers", True),)) if each.policy == "bcs" else each
+        replace(each, parameters=(("buffer_per_application", True),))
+        if each.policy == "bcs"
+        else each
     ),
     "requests in turn": lambda each: replace(each, single_requests=True, orders=1),
 }

@@ -16,13 +16,13 @@ from simplugin.bags.policies.price_negotiation import NegotiationParameters
 from simplugin.bags.policies.prices import negotiate_prices, negotiator
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BUFFER, NodeKnowledge, TreePosition
-from simplugin.bags.trace_check import trace_violations
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.campaign import FEWER, FEWEST, PolicySetting, measurements
 from simplugin.papers.beaumont.comparisons import PLAIN, best, extreme, losses, ratios
 from simplugin.papers.beaumont.conditions import SLOWS
 from simplugin.papers.beaumont.heuristics import listed, provenance
 from simplugin.papers.beaumont.instances import MAIN, SEEDS, TASKS, TREES, instance
+from simplugin.papers.beaumont.trace_check import trace_violations
 from simplugin.papers.statements import Quantity, determined_by
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
@@ -39,7 +39,7 @@ ERRORS, CHANGES = 0.2, "availability"
 # For each part of a policy, the parameters without it.
 Without = Mapping[str, tuple[tuple[str, Any], ...]]
 PARTS: Mapping[str, Without] = {
-    "prices": {"the link filter": (("sift", False),)},
+    "prices": {"the link filter": (("filter_links", False),)},
     "lag": {
         "the price of a crowded subtree": (("crowding", 0.0),),
         "refusals": (("refuses", False),),
@@ -285,7 +285,7 @@ def negotiated(tree: Tree, bags: Bags, terms: NegotiationParameters) -> Negotiat
     """Let the hosts of a tree negotiate on SimGrid, each with its own knowledge."""
     placements = []
     for host, name in enumerate(tree.hosts):
-        node = negotiator(NodeKnowledge.of(tree, bags, host), is_root=host == 0, terms=terms)
+        node = negotiator(NodeKnowledge.of(tree, bags, host), is_root=host == 0, negotiation=terms)
         given = TreePosition.of(tree, host), node
         placements.append(Placement(name, negotiate, given, name=f"{name} negotiates"))
     result = simulate(tree.platform(), placements, options=SimGridOptions.linear())
@@ -316,7 +316,7 @@ def negotiations(quick: bool) -> dict[str, Quantity]:
             done = negotiated(tree, bags, terms)
             outcomes.append(done)
             gaps.setdefault(terms.rent, []).append(abs(done.fair / optimum - 1))
-            apart.append(abs(done.fair / negotiate_prices(tree, bags, terms=terms).fair - 1))
+            apart.append(abs(done.fair / negotiate_prices(tree, bags, negotiation=terms).fair - 1))
     note = (
         f"{len(free)} instances of all main readings; {np.mean([each.rounds for each in free]):.1f}"
         f" rounds on average, {max(each.rounds for each in free)} at most,"

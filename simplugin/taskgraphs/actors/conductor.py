@@ -21,7 +21,7 @@ from simplugin.taskgraphs.schedule import placed
 from simplugin.taskgraphs.timing import Local, Pattern, redistribution
 from simplugin.workloads.task_graphs import Adjacency, GraphSet
 
-# Tasks whose ends are no further apart, relative to the date, end at the same instant.
+# Ends of tasks within this distance, relative to the date, belong to the same instant.
 INSTANT = 1e-9
 
 
@@ -37,8 +37,8 @@ class TaskProgress:
     """Progress of tasks and redistributions between submission and end.
 
     A redistribution starts when its source has finished and its target is mapped. A task starts
-    when all its inputs are there and it is first in the queue of each of its processors; it is
-    queued when it is mapped, and leaves when it has finished. What can start is returned once.
+    when all its inputs have arrived and it is first in the queue of each of its processors; it is
+    queued when it is mapped, and leaves when it has finished. Each of them is returned once.
 
     Parameters
     ----------
@@ -130,10 +130,7 @@ class TaskProgress:
                 self._ready.append(target)
 
     def ready_tasks(self) -> list[int]:
-        """Return unmapped tasks that are ready, and were not returned before.
-
-        Their graphs are submitted, and their predecessors have finished.
-        """
+        """Return unmapped tasks of submitted graphs with finished predecessors, each task once."""
         found, self._ready = self._ready, []
         return found
 
@@ -260,17 +257,17 @@ class _Run:
         self.release = release
         self.active: list[int] = []
         self.changed = False
-        # What runs: tasks, and redistributions by their edges.
+        # Running tasks, and redistributions by their edges.
         self.tasks: dict[Activity, int] = {}
         self.moves: dict[Activity, int] = {}
         self.began, self.ended = [0.0] * graphs.n_tasks, [0.0] * graphs.n_tasks
         self.sent, self.arrived, self.moved = np.zeros((3, len(self.edges)))
 
     def submit(self) -> None:
-        """Submit the graphs whose date has come, and revise allocations."""
+        """Submit the graphs that are due, and revise allocations."""
         now = self.me.now
         self.active = [graph for graph in self.active if self.progress.left[graph]]
-        # Where a timer rings, the last digits of its date may be others.
+        # The date of a timer may differ in its last digits.
         while self.to_come and self.release[self.to_come[-1]] <= now * (1 + 1e-12):
             graph = self.to_come.pop()
             self.progress.release(graph)
@@ -367,8 +364,8 @@ class _Run:
         except TimeoutException:
             return
         over = _over(self.me, running)
-        # Wait for all tasks that end at this instant: sums of the same times in another order
-        # differ in their last digits.
+        # Wait for all tasks of this instant: sums of times in another order differ in their last
+        # digits.
         ended = sum(activity in self.tasks for activity in over)
         pause = INSTANT * self.me.now
         if self.mapper is not None and pause and 0 < ended < len(self.tasks):
@@ -403,9 +400,9 @@ class _Run:
 
 
 def _over(me: Actor, running: list[Activity]) -> list[Activity]:
-    """Return the activities that have ended, in order."""
+    """Return all ended activities, in order."""
     found = []
-    # Few have: to ask for the first of the rest is faster than to ask each.
+    # Few have ended: testing for the first of the remaining ones is faster than testing each.
     while (activity := me.test_any(running)) is not None:
         found.append(activity)
         running = running[running.index(activity) + 1 :]

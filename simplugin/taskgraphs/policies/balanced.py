@@ -3,8 +3,8 @@
 A plan estimates the effect of any shares in less than a millisecond, so that shares need not follow
 from the shapes of graphs: those of graphs that would suffer more than others grow, and those of the
 others shrink, until all suffer alike. The search starts from several of the report's strategies, as
-they are and with all shares doubled (graphs rarely use all that they may), and takes the fairest of
-all planned shares whose makespan is no longer than that under WPS-width.
+they are and with all shares doubled (graphs rarely use all of them), and takes the fairest of all
+planned shares with a makespan no longer than that under WPS-width.
 """
 
 from __future__ import annotations

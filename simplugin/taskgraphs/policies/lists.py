@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import moved_parts
-from simplugin.taskgraphs.assumptions import check_choices
 from simplugin.taskgraphs.policies.allocation import Allocation, check_allocations, scrap_max
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import Local, redistribution_time, task_times
+from simplugin.workloads.parameter_ranges import one_of
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 Redistribution = Literal["alone", "together"]
@@ -36,7 +36,7 @@ Redistribution = Literal["alone", "together"]
 def by_level(graphs: GraphSet, level: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return all tasks by decreasing bottom level, predecessors first; shape (n_tasks,).
 
-    Ties go to the first graph, and in a graph to the predecessor: tasks that take no time have the
+    Ties go to the first graph, and in a graph to the predecessor: tasks of no length have the
     level of their successors.
     """
     parts = zip(graphs.graphs, graphs.first, strict=False)
@@ -73,7 +73,8 @@ class Draft:
         redistribution: Redistribution,
         local: Local,
     ) -> None:
-        check_choices(redistribution=(redistribution, Redistribution), local=(local, Local))
+        one_of("redistribution", redistribution, get_args(Redistribution))
+        one_of("local", local, get_args(Local))
         self._graphs = graphs
         self._site = site
         byte = graphs.edge_byte if transfers else np.zeros(len(graphs.edges))
@@ -143,10 +144,10 @@ class Draft:
         return np.asarray(np.maximum(dates, [max(each, default=0.0) for each in ends]))
 
     def _moved(self, task: int, places: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
-        """Return what leaves processors, arrives at others and passes switches [byte].
+        """Return the data that leave processors, arrive at others and pass switches [byte].
 
-        The shape is (3, n_predecessors, n_places), or (3, n_predecessors, 1) if that is the same
-        for all places. The first two are the most for one processor, times their number.
+        The shape is (3, n_predecessors, n_places), or (3, n_predecessors, 1) if they are equal for
+        all places. The first two are the maximum of one processor, times their number.
         """
         before = self._graphs.predecessors
         edges = slice(before.start[task], before.start[task + 1])
@@ -162,7 +163,7 @@ class Draft:
     def _loads(
         self, task: int, cluster: int, passed: NDArray[np.float64]
     ) -> Iterator[tuple[int, float, float]]:
-        """Yield the switches that the data of a task pass, from when on, and for how long [s].
+        """Yield the switches that the data of a task pass, with start and duration [s].
 
         The data of all predecessors pass a switch one after the other.
         """
@@ -179,7 +180,7 @@ class Draft:
             yield switch, ready, work
 
     def contending(self, task: int) -> float:
-        """Return what arrives at a task over the links of its processors, if that counts [byte]."""
+        """Return the data that arrive at a task and share links, 0 if each has its own [byte]."""
         if not self._together:
             return 0.0
         start = self._graphs.predecessors.start
@@ -217,14 +218,14 @@ class Draft:
 
 
 class _Switch:
-    """When a switch has data to pass on, as intervals that do not touch."""
+    """Busy intervals of a switch, in order and disjoint."""
 
     def __init__(self) -> None:
         self._start: list[float] = []
         self._end: list[float] = []
 
     def end(self, ready: float, work: float) -> float:
-        """Return when a switch has had so much idle time since a date [s]."""
+        """Return the date at which the idle time since a date reaches an amount of work [s]."""
         at = bisect_right(self._end, ready)
         for start, end in zip(self._start[at:], self._end[at:], strict=True):
             if start - ready >= work:
@@ -234,9 +235,9 @@ class _Switch:
         return ready + work
 
     def take(self, ready: float, work: float) -> None:
-        """Take that idle time."""
+        """Use the idle time up to that date."""
         end = self.end(ready, work)
-        # All is busy from then on, with what was so before.
+        # Merge with the busy intervals that it touches.
         first, last = bisect_left(self._end, ready), bisect_right(self._start, end)
         self._start[first:last] = [min([ready, *self._start[first:last]])]
         self._end[first:last] = [max([end, *self._end[first:last]])]

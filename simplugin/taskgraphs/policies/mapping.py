@@ -6,11 +6,11 @@ are mapped one after the other, those with the largest bottom level first; ties 
 graph, then to the first task. Bottom levels are those of the final allocations on the reference
 cluster, without transfers. On each cluster a task with an allocation of p processors starts when
 the p first of them are free (of those that are free at the same date, the ones with the lowest
-numbers), and its data are there: redistributions start when the task is mapped, and last as long
-as `redistribution_time` estimates: each as if it were alone, or together with all that comes from
-the same task over the links of its processors, and all that goes to the same task over its links,
-after all that passes the same switches already. If the processors make it wait longer than the
-data, packing looks for fewer processors with which it starts earlier and finishes no later;
+numbers), and its data have arrived: redistributions start when the task is mapped, and last as
+estimated by `redistribution_time`: each as if it were alone, or sharing the links of either task
+with its other redistributions, after those that pass the same switches already. If the task waits
+longer for processors than for data, packing looks for fewer processors with which it starts
+earlier and finishes no later;
 "starts" is the start of its computation, after its data have arrived. The task goes to the cluster
 where it finishes first; ties go to the first cluster. There is no backfilling.
 
@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Protocol
+from typing import Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,11 @@ from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import Mapper as Kernel
 from simplugin.taskgraphs._kernels import MappingClusters, MappingTasks
-from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions, check_choices
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 from simplugin.taskgraphs.policies.allocation import Allocation, check_allocation, check_allocations
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import Local
+from simplugin.workloads.parameter_ranges import one_of
 from simplugin.workloads.task_graphs import GraphSet
 
 
@@ -54,10 +55,10 @@ class TaskMapping(Protocol):
 
 
 class OnlineMapper(Protocol):
-    """Object that maps tasks to processors, one instant at a time."""
+    """Object that maps the ready tasks of one instant after the other."""
 
     def map_ready(self, now: float, tasks: Sequence[int], /) -> Sequence[TaskMapping]:
-        """Map some of the ready tasks, or all.
+        """Map some or all of the ready tasks.
 
         Parameters
         ----------
@@ -98,7 +99,7 @@ class Forecast(Protocol):
 
 
 class Revision(Protocol):
-    """Revision of allocations when tasks have finished or graphs were submitted."""
+    """Revision of allocations, after the end of tasks or the submission of graphs."""
 
     def __call__(
         self, now: float, active: Sequence[int], mapped: Sequence[bool], forecast: Forecast, /
@@ -192,14 +193,13 @@ def plan(
 
 
 class Mapper:
-    """The decisions of `plan`, one instant at a time, for tasks that take the time they take.
+    """The decisions of `plan`, one instant after the other, for the real durations of tasks.
 
-    Processors are queues: a task that is mapped on processors that are not free yet waits until
-    all tasks that were mapped on them before have finished. When a processor gets free is
-    estimated anew at every instant: tasks that have started take their estimated time from there;
-    those that have not start when their data were estimated to arrive and the tasks before them
-    are estimated to finish, not before the instant; what should have finished but has not is taken
-    to finish right after the instant.
+    Processors are queues: a task that is mapped on busy processors waits for all earlier tasks
+    there to finish. The date at which a processor becomes free is estimated again at every
+    instant: running tasks take their estimated time from their start; waiting ones start when
+    their data and the tasks before them are estimated to be done, not before the instant; overdue
+    tasks are assumed to finish right after the instant.
 
     Parameters are those of `plan`.
 
@@ -303,12 +303,12 @@ class Mapper:
     def forecast(
         self, now: float, allocations: Mapping[int, Allocation] | None = None
     ) -> NDArray[np.float64]:
-        """Return the completion of each graph, by estimates from what happened until now.
+        """Return the estimated completion of each graph, from all events until now.
 
         Parameters
         ----------
         now : float
-            The instant; graphs that are submitted later are not expected [s].
+            The instant; graphs that are submitted later are unknown [s].
         allocations : mapping of int to Allocation, optional
             Allocations to assume; the mapper keeps its own.
 
@@ -380,7 +380,7 @@ def _kernel(
     local: Local,
 ) -> Kernel:
     """Return the compiled mapper; raise WorkloadError if an allocation does not fit."""
-    check_choices(local=(local, Local))
+    one_of("local", local, get_args(Local))
     check_allocations(graphs, allocations, site)
     before, after = graphs.predecessors, graphs.successors
     tasks = MappingTasks(

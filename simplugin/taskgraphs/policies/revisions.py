@@ -1,10 +1,10 @@
-"""Shares that are revised while graphs come and go; running tasks keep what they have.
+"""Shares that are revised when graphs arrive or complete; mapped tasks keep their processors.
 
-The report [1]_ leaves this for later. `Revised` applies a policy to the graphs that are there.
-`Rebalanced` balances slowdowns by forecasts of what has happened so far, since contention makes
-plans wrong and graphs arrive unannounced: when a graph is submitted or completed, and each time
-that some tasks have been mapped, graphs that fell behind get more for their waiting tasks, the
-others less.
+The report [1]_ leaves this to future work. `Revised` applies a policy to the present graphs.
+`Rebalanced` balances slowdowns by forecasts from all past events, since contention makes plans
+wrong and graphs arrive unannounced: when a graph is submitted or completed, and after the mapping
+of a number of tasks, delayed graphs get larger shares for their waiting tasks, the others smaller
+ones.
 
 References
 ----------
@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import Site
-from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions, check_choices
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 from simplugin.taskgraphs.metrics import slowdown, unfairness
 from simplugin.taskgraphs.policies.allocation import Allocation, Allocator, scrap_max
 from simplugin.taskgraphs.policies.balanced import (
@@ -37,6 +37,7 @@ from simplugin.taskgraphs.policies.balanced import (
 from simplugin.taskgraphs.policies.mapping import Forecast
 from simplugin.taskgraphs.policies.shares import SharingPolicy, checked_shares
 from simplugin.taskgraphs.timing import Local
+from simplugin.workloads.parameter_ranges import one_of
 from simplugin.workloads.task_graphs import GraphSet
 
 # Corrections of shares from each start.
@@ -57,7 +58,7 @@ def competing(
     active : sequence of int
         Graphs that are submitted and not completed.
     mapped : sequence of bool, shape (n_tasks,)
-        Tasks that keep what they have.
+        Tasks that keep their processors.
 
     Returns
     -------
@@ -73,7 +74,7 @@ def competing(
 
 @dataclass(eq=False)
 class Revised:
-    """Shares by a policy of the graphs that are there.
+    """Shares by a policy of the present graphs.
 
     An instance remembers these graphs: each execution needs its own instance, or a copy as
     `simplugin.taskgraphs.execution.execute` makes.
@@ -107,12 +108,12 @@ class Revised:
 
     def __post_init__(self) -> None:
         """Check the choice."""
-        check_choices(when=(self.when, When))
+        one_of("when", self.when, get_args(When))
 
     def __call__(
         self, _now: float, active: Sequence[int], mapped: Sequence[bool], _forecast: Forecast, /
     ) -> dict[int, Allocation]:
-        """Return new allocations if a graph came or went."""
+        """Return new allocations if a graph was submitted or completed."""
         before, self._active = self._active, list(active)
         if self._active == before:
             return {}
@@ -152,7 +153,7 @@ class Forecaster:
     release, own : float64, shape (n_graphs,)
         Release and makespan alone of each graph [s].
     waste : float
-        Weight of mean slowdown beside fairness.
+        Weight of the mean slowdown, relative to that of fairness.
     """
 
     now: float
@@ -164,7 +165,7 @@ class Forecaster:
     waste: float = 0.0
 
     def allocations(self, beta: NDArray[np.float64]) -> dict[int, Allocation]:
-        """Return the allocations of graphs whose shares change."""
+        """Return the allocations of graphs with changed shares."""
         shares = zip(self.allocators.items(), beta.tolist(), self.given.tolist(), strict=True)
         return {
             graph: allocator.scrap_max(share)
@@ -173,7 +174,7 @@ class Forecaster:
         }
 
     def point(self, beta: NDArray[np.float64]) -> BalancedShares:
-        """Return the effect of some shares; completed graphs count as they are."""
+        """Return the effect of some shares; completed graphs count with their real slowdown."""
         beta = np.clip(beta, LEAST, 1.0)
         completion = self.forecast(self.now, self.allocations(beta))
         known = ~np.isnan(completion)
@@ -194,7 +195,7 @@ class Forecaster:
 class Rebalanced:
     """Shares of the remaining tasks, balanced on forecasts.
 
-    A graph whose share stays the same keeps its allocation. An instance remembers the shares: each
+    A graph with an unchanged share keeps its allocation. An instance remembers the shares: each
     execution needs its own instance, or a copy as `simplugin.taskgraphs.execution.execute` makes.
 
     Attributes
@@ -207,10 +208,11 @@ class Rebalanced:
         Largest forecast completion of the last graph, over that under WPS-width with a `mu` of
         0.5.
     waste : float
-        Weight of mean slowdown beside fairness: power that is held back for the sake of fairness
-        is missing when other graphs arrive.
+        Weight of the mean slowdown, relative to that of fairness: power that stays idle for
+        fairness is missing when other graphs arrive.
     part : float
-        Part of the tasks of all submitted graphs after whose mapping shares are balanced again.
+        Shares are balanced again after the mapping of this part of the tasks of all submitted
+        graphs.
     readings : Readings
         For allocations.
     local : {"sent", "kept"}
@@ -272,7 +274,7 @@ class Rebalanced:
         return planner.allocations(best.beta)
 
     def _is_time(self, active: Sequence[int], n_mapped: int) -> bool:
-        """Return True if graphs came or went or enough tasks were mapped; plan new graphs."""
+        """Return True if the graphs changed or enough tasks were mapped; plan new graphs."""
         arrived = [graph for graph in active if np.isnan(self._own[graph])]
         for graph in arrived:
             submitted = self.graphs.graphs[graph]

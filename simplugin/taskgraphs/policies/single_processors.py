@@ -84,7 +84,7 @@ def cpop(
 ) -> Schedule:
     """Schedule all tasks by CPoP [1]_: critical paths each on one processor.
 
-    Of the tasks whose predecessors are placed, that with the largest sum of upward and downward
+    Of the ready tasks, that with the largest sum of upward and downward
     rank comes first. The critical path of graph g goes to processor g, modulo their number, of the
     fastest cluster; other tasks as in `heft`.
 
@@ -123,7 +123,7 @@ def peft(
 
     The optimistic cost of a task on a cluster is how long its successors would take after it at
     least, were there processors without end, with the mean times of transfers to other processors.
-    Of the tasks whose predecessors are placed, that with the largest mean of it comes first; it
+    Of the ready tasks, that with the largest mean of it comes first; it
     goes where its finish and optimistic cost have the least sum.
 
     Parameters
@@ -170,7 +170,7 @@ def min_min(
 ) -> Schedule:
     """Schedule all tasks by min-min [3]_.
 
-    Of the tasks whose predecessors are placed, that which can finish first comes next, to where it
+    Of the ready tasks, that which can finish first comes next, to where it
     does, after all that is there. Tasks of graphs that are released later come later.
 
     Parameters
@@ -238,7 +238,7 @@ def _in_batches(
         waiting = _Waiting(graphs, np.flatnonzero(graphs.release == released))
         ready: list[int] = []
         entered = waiting.entries()
-        # Tasks, processors that hold their data, and when the others are there, too.
+        # Tasks, processors that hold their data, and dates at which the other data arrive.
         held = np.empty((3, 0))
         while ready or entered:
             for task in entered:
@@ -264,7 +264,7 @@ def _in_batches(
 
 
 def _by_priority(graphs: GraphSet, priority: NDArray[np.float64]) -> list[int]:
-    """Return all tasks; of those whose predecessors came, that of the highest priority is next."""
+    """Return all tasks; the next one is the ready task of the highest priority."""
     waiting = _Waiting(graphs, range(graphs.n_graphs))
     ready = [(-priority[task], task) for task in waiting.entries()]
     heapq.heapify(ready)
@@ -277,7 +277,7 @@ def _by_priority(graphs: GraphSet, priority: NDArray[np.float64]) -> list[int]:
 
 
 class _Waiting:
-    """The predecessors that tasks of some graphs still wait for."""
+    """Numbers of unplaced predecessors of the tasks of some graphs."""
 
     def __init__(self, graphs: GraphSet, numbers: Iterable[int]) -> None:
         self._graphs, self._numbers = graphs, numbers
@@ -290,7 +290,7 @@ class _Waiting:
         return [int(task) for task in np.concatenate(parts)]
 
     def placed(self, task: int) -> list[int]:
-        """Return the tasks of which this was the last predecessor to be placed."""
+        """Return the successors that are ready after the placement of a task."""
         after = self._graphs.successors.of(task)
         self._left[after] -= 1
         return [int(each) for each in after[self._left[after] == 0]]
@@ -428,7 +428,7 @@ class _Gaps:
         return date, first + np.flatnonzero(start == date)
 
     def fill(self, gaps: NDArray[np.int64], start: float, finish: float, received: float) -> int:
-        """Place a task in one of some intervals, and what it receives; return its processor.
+        """Place a task and its received data in one of some intervals; return its processor.
 
         The processor that has received least gets it; ties go to the first one.
         """

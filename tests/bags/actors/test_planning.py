@@ -25,6 +25,7 @@ from simplugin.bags.policy import (
     NodeKnowledge,
     NodePlan,
     TreePosition,
+    count_numbers,
     message_size,
     time_between_looks,
 )
@@ -37,7 +38,7 @@ SIEVE = LinkFilter(10)
 trader = partial(Trader, balance=0.05, limit=2000)
 MAKERS = {
     "trading": partial(trader, order="fast"),
-    "prices": partial(negotiator, sieve=SIEVE),
+    "prices": partial(negotiator, link_filter=SIEVE),
 }
 
 
@@ -73,17 +74,19 @@ READINGS = [
 ]
 
 
-@pytest.mark.parametrize(("reading", "number", "sieve", "again"), READINGS)
-def test_prices_on_simgrid_give_the_rates_of_the_pure_negotiation(reading, number, sieve, again):
+@pytest.mark.parametrize(("reading", "number", "link_filter", "again"), READINGS)
+def test_prices_on_simgrid_give_the_rates_of_the_pure_negotiation(
+    reading, number, link_filter, again
+):
     tree, work = instance(reading, 2008, number)
-    nodes, result = negotiated(partial(negotiator, sieve=sieve), work, tree)
-    found = negotiate_prices(tree, work, sieve=sieve)
+    nodes, result = negotiated(partial(negotiator, link_filter=link_filter), work, tree)
+    found = negotiate_prices(tree, work, link_filter=link_filter)
     assert (found.negotiations > 1) == again
     assert_same(nodes, found.rates)
     assert {each.node.sweeps for each in nodes} == {found.rounds}
     # Each message crosses one link; each link carries two in a round, and a few at the end.
     assert result.links.bytes.sum() == pytest.approx(sum(each.bytes for each in nodes))
-    ends = 1 if sieve is None else 2 * found.negotiations + 1
+    ends = 1 if link_filter is None else 2 * found.negotiations + 1
     links = tree.n_hosts - 1
     assert sum(each.messages for each in nodes) == links * (2 * found.rounds + ends)
     # It is over before a thousandth of the run.
@@ -183,7 +186,7 @@ def test_of_links_a_node_learns_that_from_its_parent_only():
             if isinstance(sent, CurveOffer):
                 assert not capacities & {number for point in sent.points for number in point[1:]}
                 assert len(sent.points) <= NegotiationParameters().segments * 4 + 1
-            assert message_size(sent.numbers) < 1500
+            assert message_size(count_numbers(sent)) < 1500
     assert posted > tree.n_hosts
 
 

@@ -241,11 +241,11 @@ def test_what_a_buffer_hides_costs_nothing():
 
 
 @pytest.mark.parametrize(
-    ("harsh", "weight", "banned"), [(13, 1.0, False), (11, 1.0, True), (13, 2.0, True)]
+    ("ban_threshold", "weight", "banned"), [(13, 1.0, False), (11, 1.0, True), (13, 2.0, True)]
 )
-def test_a_ban_needs_a_loss_above_what_the_flow_brings(harsh, weight, banned):
+def test_a_ban_needs_a_loss_above_what_the_flow_brings(ban_threshold, weight, banned):
     # 11.98 tasks of a are lost for one of b.
-    lost, found = LinkFilter(10, harsh).judge(known(10.0, weight), RATES)
+    lost, found = LinkFilter(10, ban_threshold).judge(known(10.0, weight), RATES)
     assert lost[0] == pytest.approx(0.02 * 11.98)
     assert bool(found) is banned
 

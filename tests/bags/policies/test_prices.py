@@ -53,7 +53,7 @@ def with_rent(tree, bags, rent):
 )
 def test_rates_are_the_optimum_of_the_linear_program(reading, number):
     tree, bags = instance(reading, 2008, number)
-    found = negotiate_prices(tree, bags, terms=FREE)
+    found = negotiate_prices(tree, bags, negotiation=FREE)
     assert found.fair == pytest.approx(steady_state(tree, bags).fair, rel=1e-8)
     assert abs(found.gap) < 1e-9
     assert found.rounds <= 20
@@ -63,8 +63,8 @@ def test_rates_are_the_optimum_of_the_linear_program(reading, number):
 @pytest.mark.parametrize("number", [1, 7])
 def test_a_rent_gives_the_optimum_of_another_program(number):
     tree, bags = instance("D", 2008, number)
-    found = negotiate_prices(tree, bags, terms=NegotiationParameters(rent=0.05))
-    free = negotiate_prices(tree, bags, terms=FREE)
+    found = negotiate_prices(tree, bags, negotiation=NegotiationParameters(rent=0.05))
+    free = negotiate_prices(tree, bags, negotiation=FREE)
     port, free_port = (assert_feasible(tree, bags, each).sum() for each in (found, free))
     assert port < free_port
     assert found.rent > 0
@@ -77,7 +77,7 @@ def test_a_little_rent_costs_next_to_nothing_and_saves_traffic():
     busier = 0
     for number in (2, 7, 8, 13):
         tree, bags = instance("C", 2008, number)
-        free, found = negotiate_prices(tree, bags, terms=FREE), negotiate_prices(tree, bags)
+        free, found = negotiate_prices(tree, bags, negotiation=FREE), negotiate_prices(tree, bags)
         assert found.fair >= free.fair * (1 - 1e-3)
         port, free_port = (assert_feasible(tree, bags, each).sum() for each in (found, free))
         assert port <= free_port + 1e-9
@@ -96,7 +96,7 @@ def test_any_tree_and_applications(n_hosts, degree, kinds, seed):
     byte[0] *= generator.random() < 0.5
     flop = np.exp(generator.uniform(np.log(1e8), np.log(1e12), kinds))
     bags = bags_of(flop, byte, weight=generator.uniform(0.2, 5, kinds))
-    found = negotiate_prices(tree, bags, terms=FREE)
+    found = negotiate_prices(tree, bags, negotiation=FREE)
     assert_feasible(tree, bags, found)
     assert found.fair == pytest.approx(steady_state(tree, bags).fair, rel=1e-7)
 
@@ -104,8 +104,10 @@ def test_any_tree_and_applications(n_hosts, degree, kinds, seed):
 @pytest.mark.parametrize("segments", [1, 5])
 def test_short_answers_lead_to_the_same_optimum(segments):
     tree, bags = instance("D", 2008, 13)
-    found = negotiate_prices(tree, bags, terms=NegotiationParameters(rent=0.0, segments=segments))
-    whole = negotiate_prices(tree, bags, terms=NegotiationParameters(rent=0.0, segments=1000))
+    found = negotiate_prices(
+        tree, bags, negotiation=NegotiationParameters(rent=0.0, segments=segments)
+    )
+    whole = negotiate_prices(tree, bags, negotiation=NegotiationParameters(rent=0.0, segments=1000))
     assert found.fair == pytest.approx(whole.fair, rel=1e-9)
     assert found.rounds >= whole.rounds
     assert_feasible(tree, bags, found)
@@ -133,7 +135,7 @@ def test_the_policy_refuses_what_is_not_positive(name):
 @pytest.mark.parametrize("number", [3, 12])
 def test_flows_under_the_cut_go_and_tasks_are_conserved(number):
     tree, bags = instance("C", 2008, number)
-    found = negotiate_prices(tree, bags, terms=NegotiationParameters(cut=0.01))
+    found = negotiate_prices(tree, bags, negotiation=NegotiationParameters(cut=0.01))
     whole = negotiate_prices(tree, bags)
     small = whole.sent < 0.01 * whole.compute.sum(axis=0)
     assert np.any(whole.sent[small] > 0)
@@ -147,9 +149,9 @@ def test_flows_under_the_cut_go_and_tasks_are_conserved(number):
 def test_a_ban_keeps_a_type_off_a_link_for_good():
     # Through the only link, of 1 byte/s, a task of b takes as long as a thousand tasks of a.
     tree, bags = tree_of([-1, 0], 1.0), bags_of([10.0, 10.0], [1.0, 1000.0])
-    free = negotiate_prices(tree, bags, terms=FREE)
+    free = negotiate_prices(tree, bags, negotiation=FREE)
     assert free.sent[1, 1] > 0
-    sifted = negotiate_prices(tree, bags, terms=FREE, sieve=LinkFilter(10))
+    sifted = negotiate_prices(tree, bags, negotiation=FREE, link_filter=LinkFilter(10))
     assert sifted.negotiations == 2
     assert sifted.sent[1, 1] == 0
     # The root computes b only, the other host a only.
@@ -160,32 +162,32 @@ def test_a_ban_keeps_a_type_off_a_link_for_good():
 def test_bans_that_leave_a_type_no_host_are_taken_back():
     # All tasks of b cross the only link, and nine tenths of the loss is what they bring.
     tree, bags = tree_of([-1, 0], [0.0, 1.0]), bags_of([0.01] * 2, [0.01, 1000.0], 1, [100.0, 1.0])
-    free = negotiate_prices(tree, bags, terms=FREE)
-    for harsh, banned in ((1.0, False), (0.8, True)):
-        sieve = LinkFilter(10, harsh)
-        assert bool(sieve.judge(NodeKnowledge.of(tree, bags, 0), free.rates[0])[1]) is banned
-        found = negotiate_prices(tree, bags, terms=FREE, sieve=sieve)
+    free = negotiate_prices(tree, bags, negotiation=FREE)
+    for ban_threshold, banned in ((1.0, False), (0.8, True)):
+        link_filter = LinkFilter(10, ban_threshold)
+        assert bool(link_filter.judge(NodeKnowledge.of(tree, bags, 0), free.rates[0])[1]) is banned
+        found = negotiate_prices(tree, bags, negotiation=FREE, link_filter=link_filter)
         assert found.fair == pytest.approx(free.fair)
         assert abs(found.gap) < 1e-9
         assert_feasible(tree, bags, found)
 
 
-def promise(tree, bags, found, sieve):
+def promise(tree, bags, found, link_filter):
     """Return the fair throughput, less what long transfers will cost."""
     left = found.compute.sum(axis=0)
     for host, rates in enumerate(found.rates):
-        left = left - sieve.judge(NodeKnowledge.of(tree, bags, host), rates)[0]
+        left = left - link_filter.judge(NodeKnowledge.of(tree, bags, host), rates)[0]
     return np.min(left / bags.weight)
 
 
-@pytest.mark.parametrize("harsh", [0.01, 1.0])
-def test_bans_leave_no_less_than_there_was_without(harsh):
-    sieve, more = LinkFilter(10, harsh), 0
+@pytest.mark.parametrize("ban_threshold", [0.01, 1.0])
+def test_bans_leave_no_less_than_there_was_without(ban_threshold):
+    link_filter, more = LinkFilter(10, ban_threshold), 0
     for number in (2, 26, 33, 36):
         tree, bags = instance("A", 2008, number)
         free = negotiate_prices(tree, bags)
-        found = negotiate_prices(tree, bags, sieve=sieve)
-        gain = promise(tree, bags, found, sieve) - promise(tree, bags, free, sieve)
+        found = negotiate_prices(tree, bags, link_filter=link_filter)
+        gain = promise(tree, bags, found, link_filter) - promise(tree, bags, free, link_filter)
         assert gain >= -1e-9 * free.fair
         more += gain > 0.1 * free.fair
         assert_feasible(tree, bags, found)
@@ -224,7 +226,10 @@ def test_requests_name_types_only_on_demand(typed):
 
 def test_without_the_filter_it_loses():
     tree, work = instance("A", 2008, 33)
-    whole, unsifted = (reached(tree, work, prices(tree, work, sift=sift)) for sift in (True, False))
+    whole, unsifted = (
+        reached(tree, work, prices(tree, work, filter_links=filter_links))
+        for filter_links in (True, False)
+    )
     assert unsifted < 0.9 * whole
 
 

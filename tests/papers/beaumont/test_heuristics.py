@@ -119,7 +119,7 @@ def test_what_readings_and_variants_agree_with(fake):
     def fair(reading, _number, setting):
         if reading != "B, kilobits":
             # With ten slots for each type, applications starve in reading D.
-            own = reading == "D" and dict(setting.parameters).get("own_buffers")
+            own = reading == "D" and dict(setting.parameters).get("buffer_per_application")
             return 0.0 if own else 1.0
         return 1 / behind[setting.policy]
 

@@ -102,7 +102,7 @@ def test_ahead_of_the_rivals_in_other_readings(fake, verdicts):
 
 
 def test_parts_that_are_worth_nothing_disagree(fake, verdicts):
-    worth = {"sift": 0.98, "crowding": 0.9, "refuses": 0.9, "window": 1.0, "lead": 0.9}
+    worth = {"filter_links": 0.98, "crowding": 0.9, "refuses": 0.9, "window": 1.0, "lead": 0.9}
     fake(lambda _r, _n, s: worth.get(next(iter(dict(s.parameters)), None), 1.0))
     found = new_policies.ablations(quick=True)
     assert verdicts("part by part", found) == {"prices-parts": True, "lag-parts": False}
