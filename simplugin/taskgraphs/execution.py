@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, Unpack
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,12 @@ from simplugin.simulation.options import SimulationKeywords, with_defaults
 from simplugin.simulation.simulate import simulate
 from simplugin.simulation.trace import KINDS
 from simplugin.taskgraphs.actors.conductor import ExecutionRecord, Orders, conduct, no_host
-from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions, check_choices
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 from simplugin.taskgraphs.policies.allocation import Allocation
 from simplugin.taskgraphs.policies.mapping import Mapper, OnlineMapper, Revision, plan
 from simplugin.taskgraphs.schedule import Schedule, checked
 from simplugin.taskgraphs.timing import Local, Pattern
+from simplugin.workloads.parameter_ranges import one_of
 from simplugin.workloads.task_graphs import GraphSet
 
 Mode = Literal["online", "planned"]
@@ -153,7 +154,8 @@ def execute(
         )
     if mode == "planned" and (mapper is not None or revise is not None):
         raise WorkloadError("mappers and revisions only decide with mode='online'")
-    check_choices(mode=(mode, Mode), pattern=(pattern, Pattern))
+    one_of("mode", mode, get_args(Mode))
+    one_of("pattern", pattern, get_args(Pattern))
     if mode == "online" and schedule is not None:
         raise WorkloadError("a schedule is only executed with mode='planned'")
     if sum(each is not None for each in (allocations, schedule, mapper)) != 1:

@@ -182,13 +182,9 @@ def test_uniform_sends_to_everyone():
     assert sizes.tolist() == [[0.0, 2.0, 2.0, 2.0], [0.0, 2.0, 2.0, 2.0], [0.0] * 4, [0.0] * 4]
 
 
-def test_unknown_choices():
-    with pytest.raises(WorkloadError, match="pattern is 'cyclic'; choose 'block' or 'uniform'"):
-        redistribution(1.0, [0], [1], pattern="cyclic")
-    with pytest.raises(WorkloadError, match="local is 'lost'; choose 'sent' or 'kept'"):
-        redistribution(1.0, [0], [1], local="lost")
-
-
-def test_nobody_to_send_to():
-    with pytest.raises(WorkloadError, match="from 2 to 0 processors"):
-        redistribution(1.0, [0, 1], [])
+@pytest.mark.parametrize(
+    ("targets", "how"), [([1], {"pattern": "cyclic"}), ([1], {"local": "lost"}), ([], {})]
+)
+def test_unknown_choices_and_no_targets(targets, how):
+    with pytest.raises(WorkloadError):
+        redistribution(1.0, [0], targets, **how)
