@@ -155,7 +155,7 @@ def run_cell(policy: str, size: str, directory: Path) -> dict[str, float]:
     planner = None if made.planner is None else Timed(made.planner)
     here = execution.simulate = Here()
     done = execution.execute(
-        tree, bags, replace(made, planner=planner), buffer=BUFFER,
+        tree, bags, replace(made, planner=planner), execution.BagConditions(buffer=BUFFER),
         platform=directory / "platform.xml",
     )  # fmt: skip
     running = here.running

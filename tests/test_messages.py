@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from small_trees import execute
 
 from simplugin import Placement, SimGridOptions, simulate
-from simplugin.bags import BagPolicy, execute, servable
+from simplugin.bags import BagPolicy, servable
 from simplugin.core.errors import (
     ActorError,
     DeadlockError,

@@ -2,6 +2,7 @@ from .assessment import BagAssessment as BagAssessment
 from .assessment import experimental as experimental
 from .assessment import fair as fair
 from .assessment import slope as slope
+from .execution import BagConditions as BagConditions
 from .execution import BagExecution as BagExecution
 from .execution import execute as execute
 from .execution import execute_periodic as execute_periodic

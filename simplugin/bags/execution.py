@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from simplugin.bags.actors.fault_tolerant_node import run_fault_tolerant_host
 from simplugin.bags.actors.hosts import run_host
-from simplugin.bags.actors.messages import NodeLog, NodeSetup, Supply
+from simplugin.bags.actors.messages import HostSetup, NodeLog, NodeSetup, Supply
 from simplugin.bags.actors.periodic import periodic_host
 from simplugin.bags.periodic import PeriodicSchedule
 from simplugin.bags.policy import BUFFER, BagPolicy, NodeKnowledge, NodePlan, TreePosition
@@ -31,17 +30,17 @@ from simplugin.workloads.parameter_ranges import one_of, whole
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# What travels: data down the tree, or results up.
+# Transfers: data down the tree, or results up.
 Direction = Literal["data", "results"]
 
-# Tasks of one run, beyond which the period was hardly chosen for being simulated.
+# Maximum number of tasks of a simulation.
 MOST_TASKS = 10_000_000
-# Turns of the actors in which a free request comes from a child's decision, and more.
+# Upper bound of the turns of actors between a child's decision and its free request.
 _TURNS = 8
-# Plans in the time that computing alone takes.
+# Maximum number of plans in the time of all computations.
 _MOST_LOOKS = 1e5
-# Dates closer than these shares of a period, and of the shortest time of a task, are the same, but
-# for rounding; or 1e-8 s, as SimGrid's own precision is 1e-9 s.
+# Tolerance of dates: these shares of a period, and of the shortest time of a task, up to 1e-8 s, as
+# SimGrid's precision is 1e-9 s.
 SAME = (1e-9, 1e-5, 1e-8)
 
 
@@ -52,27 +51,27 @@ class BagExecution:
     Attributes
     ----------
     tree : Tree
-        Where.
+        The tree.
     bags : Bags
-        What.
+        The tasks.
     policy : str
-        By which policy.
+        Name of the policy.
     completion : tuple of float64, each of shape (n_done,)
-        Of each application, when its tasks ended, in order [s].
+        Dates at which the tasks of each application ended, in order [s].
     computed : int64, shape (n_hosts, n_applications)
         Tasks of each application that each host computed.
     port_busy : float64, shape (n_hosts,)
         Time for which each host's port was sending, or receiving results [s].
     first : float
-        When the first task was handed out [s].
+        Date at which the first task was served [s].
     most : int64, shape (n_hosts,)
-        Most tasks, or macro-tasks, that the buffer of each host held.
+        Maximum number of tasks, or macro-tasks, in the buffer of each host.
     result : Result
-        The simulation's.
+        Result of the simulation.
     lost : int
-        Tasks, or macro-tasks, that were lost with hosts that failed and were handed out again.
+        Tasks, or macro-tasks, that were lost by failures and distributed again.
     direction : {"data", "results"}
-        Whether data travelled down, or results up.
+        Direction of transfers: data down, or results up.
     """
 
     tree: Tree
@@ -88,22 +87,109 @@ class BagExecution:
     direction: Direction = "data"
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BagConditions:
+    """Conditions of an execution: the knowledge, buffers and requests of nodes, and failures.
+
+    Attributes
+    ----------
+    known : Tree, optional
+        The tree with initially measured speeds and bandwidths; by default the true values. Later
+        measurements of the nodes replace them.
+    bias : float64, shape (n_hosts, 2), optional
+        Factors of each host's later measurements of its speed, and of its parent's measurements
+        of the bandwidth to it; by default 1.
+    buffer : int
+        Capacity of a node's buffer [tasks]. It is split among the types, with at least one task
+        each, if tasks are bundled, or each application has its own schedulers (except with
+        `BagPolicy.buffer_per_application`), or hosts are restricted and there is no plan.
+    delays : float64, shape (n_hosts,), optional
+        Time of each node's first request [s]; by default 0.
+    failures : bool
+        True if hosts other than the root, and links, may fail. Nodes then record the tasks in
+        their subtrees, report completed tasks, and call silent children; the root distributes lost
+        tasks again. Each task counts once, when its completion is first reported to the root.
+        Plans are negotiated once, before the first failure, regardless of the policy's `period`.
+        If all computing hosts fail forever, the execution does not end: give ``until``.
+    patience : float, optional
+        With failures: time without an answer after which a host counts as failed [s]; by default
+        the time of an average task on an average host.
+    direction : {"data", "results"}
+        ``data``: the data of tasks travel down, results are negligible. ``results``: `Bags.byte`
+        is the size of results, which travel up and are counted at the root; tasks are small
+        messages. A port then receives one result after the other, and sending a task reserves it
+        for the time of the result. A node holds up to `buffer` results, one more that was in
+        transit, and one of its own. The tree has the upward bandwidths.
+    free_requests : bool
+        True if requests arrive at once without using links, as in the paper's model: a node
+        decides after all requests of an instant. Otherwise, and with failures, they are messages.
+    single_requests : bool
+        True if each request is for one task, so that the first requests of children, with all
+        slots free, alternate; otherwise each request is for all free slots.
+
+    Raises
+    ------
+    WorkloadError
+        The buffer, the patience or the direction is invalid, or hosts fail although results travel
+        or requests are free.
+    """
+
+    known: Tree | None = None
+    bias: Floats | None = None
+    buffer: int = BUFFER
+    delays: Floats | None = None
+    failures: bool = False
+    patience: float | None = None
+    direction: Direction = "data"
+    free_requests: bool = False
+    single_requests: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the values that do not depend on the tree."""
+        if whole("buffer", self.buffer) > MOST_TASKS:
+            rule = f"give a number of tasks, 1 to {MOST_TASKS}"
+            raise WorkloadError(f"buffer is {self.buffer!r}; {rule}")
+        if self.patience is not None and not self.patience > 0:
+            raise WorkloadError(f"patience is {self.patience!r}; give a time above 0 s")
+        one_of("direction", self.direction, get_args(Direction))
+        if self.failures and self.direction == "results":
+            raise WorkloadError("results cannot travel where hosts fail; give direction='data'")
+        if self.failures and self.free_requests:
+            raise WorkloadError("requests are messages where hosts fail; leave free_requests out")
+
+    def check(self, tree: Tree) -> None:
+        """Raise WorkloadError if a value does not fit the tree."""
+        bias, delays, known = self.bias, self.delays, self.known or tree
+        for name, rows in (("bias", bias), ("delays", delays)):
+            if rows is not None and len(rows) != tree.n_hosts:
+                raise WorkloadError(f"{name} has {len(rows)} rows; give one a host, {tree.n_hosts}")
+        if bias is not None and (
+            np.shape(bias) != (tree.n_hosts, 2) or not np.all((bias > 0) & np.isfinite(bias))
+        ):
+            raise WorkloadError("bias is invalid; give two finite factors above 0 for each host")
+        if delays is not None and not np.all((delays >= 0) & np.isfinite(delays)):
+            raise WorkloadError("a delay is invalid; give finite times from 0 s on")
+        for name in ("hosts", "parent"):
+            if not np.array_equal(getattr(known, name), getattr(tree, name)):
+                raise WorkloadError(
+                    f"known.{name} is not tree.{name}; give the same tree as measured"
+                )
+        if wrong := np.flatnonzero((known.speed > 0) != (tree.speed > 0)).tolist():
+            raise WorkloadError(
+                f"known.speed of host {tree.hosts[wrong[0]]!r} is {known.speed[wrong[0]]:g}, but"
+                f" tree.speed is {tree.speed[wrong[0]]:g}; both are 0 for a host that computes"
+                " nothing"
+            )
+
+
 def execute(
     tree: Tree,
     bags: Bags,
     policy: BagPolicy,
+    conditions: BagConditions | None = None,
     *,
     platform: Platform | str | os.PathLike[str] | None = None,
-    known: Tree | None = None,
-    bias: NDArray[np.float64] | None = None,
-    buffer: int = BUFFER,
-    delays: NDArray[np.float64] | None = None,
     others: Sequence[Placement] = (),
-    failures: bool = False,
-    patience: float | None = None,
-    direction: Direction = "data",
-    free_requests: bool = False,
-    single_requests: bool = False,
     **simulation: Unpack[SimulationKeywords],
 ) -> BagExecution:
     """Execute all tasks of some bags on a simulated tree.
@@ -114,47 +200,15 @@ def execute(
         The platform.
     bags : Bags
         The tasks; all start at the root.
-    policy : Policy
+    policy : BagPolicy
         The decisions of the nodes.
+    conditions : BagConditions, optional
+        Knowledge, buffers and requests of nodes, and failures; by default those of the paper.
     platform : Platform or path, optional
         The platform to simulate instead of ``tree.platform()``: its hosts have the tree's names,
         and there are routes between hosts and their parents.
-    known : Tree, optional
-        The same tree with the speeds and bandwidths that the nodes have measured before; their
-        true values without. What they measure later takes their place.
-    bias : float64, shape (n_hosts, 2), optional
-        Factors of each host's later measurements of its speed, and of its parent's measurements
-        of the bandwidth to it; 1 by default.
-    buffer : int
-        Tasks that the buffer of a node holds. Where tasks are bundled, or each application has
-        schedulers of its own (but see `BagPolicy.buffer_per_application`), or hosts are restricted
-        and there is no plan, each type has its part of it, and one task at least.
-    delays : float64, shape (n_hosts,), optional
-        When each node first asks for tasks [s]; 0 without.
     others : sequence of Placement
-        Daemons that use the platform too, such as traffic of others.
-    failures : bool
-        True if hosts other than the root, and links, may go off. Nodes then keep account of the
-        tasks below them, report tasks that are done, and call silent children; the root
-        distributes lost tasks again. Each task counts once, when the root first hears of its end.
-        Plans are negotiated once, before anything fails, whatever the policy's `period`. If no
-        host that computes is left forever, the execution does not end: give ``until``.
-    patience : float, optional
-        With failures: after how long without an answer a host is held to be off [s]. As long as
-        an average task takes on an average host, without.
-    direction : {"data", "results"}
-        ``data``: the data of tasks travel down, and results are negligible. ``results``: the bytes
-        of tasks are those of their results, which travel up to the root and are counted when they
-        are there; tasks are messages of some bytes. A port then receives one result at a time;
-        handing out a task books it for the time of the result. A node holds up to `buffer` results,
-        one more that was on its way, and one of its own. The tree has the bandwidths upwards.
-    free_requests : bool
-        True if requests arrive at once and take nothing of links, as in the paper's model: a node
-        decides when all of an instant are there. Else they are messages of some bytes. With
-        failures, they are messages.
-    single_requests : bool
-        True if each request is for one task, so that the first requests of children, which then
-        have all slots free, come in turn; else each is for all free slots, and they come in blocks.
+        Further daemons on the platform, such as competing traffic.
     **simulation
         Options of the simulation, fields of `simplugin.simulation.SimulationOptions`; by default
         ``options=SimGridOptions.linear()`` and ``trace=False``.
@@ -162,37 +216,25 @@ def execute(
     Raises
     ------
     WorkloadError
-        The buffer, the patience, a delay or a bias is out of its range, there is not one plan,
-        delay or bias for each host, `known` is another tree, an application is restricted to a
-        host that is not in the tree, or hosts fail where results travel or requests are free.
+        An argument is invalid, a condition does not fit the tree, or an application is restricted
+        to a host that is not in the tree.
     InfeasibleError
         No host computes an application or, if tasks are bundled, all of them.
     """
-    known = known or tree
-    _check(tree, bags, known, policy, buffer, bias, delays)
-    if patience is None:
-        patience = float(np.mean(bags.flop) / np.mean(tree.speed[tree.speed > 0]))
-    elif not patience > 0:
-        raise WorkloadError(f"patience is {patience!r}; give a time above 0 s")
-    one_of("direction", direction, get_args(Direction))
-    if failures and direction == "results":
-        raise WorkloadError("results cannot travel where hosts fail; give direction='data'")
-    if failures and free_requests:
-        raise WorkloadError("requests are messages where hosts fail; leave free_requests out")
-    ways = free_requests, single_requests, direction == "results"
-    stations = _stations(known, bags, policy, buffer, bias, delays, ways)
-    # Plans go to their nodes only: all of them to each would be most of what is sent.
-    shared = replace(policy, plans=())
+    conditions = conditions or BagConditions()
+    _check(tree, bags, policy)
+    conditions.check(tree)
+    run = run_fault_tolerant_host if conditions.failures else run_host
     placements = [
         Placement(
-            name,
-            run_fault_tolerant_host if failures else run_host,
-            (lines, shared, patience) if failures else (lines, shared),
-            name=f"node {name}",
-            restart=failures,
-            daemon=failures and number > 0,
+            setup.name,
+            run,
+            (setup,),
+            name=f"node {setup.name}",
+            restart=conditions.failures,
+            daemon=conditions.failures and number > 0,
         )
-        for number, (name, lines) in enumerate(zip(tree.hosts, stations, strict=True))
+        for number, setup in enumerate(_host_setups(tree, bags, policy, conditions))
     ]
     platform = tree.platform() if platform is None else platform
     try:
@@ -208,7 +250,7 @@ def execute(
             f"policy {policy.name!r} leaves tasks; let it return one of servable(state) at last",
         ) from None
     except ActorError as error:
-        # What a policy decides wrongly is for the caller.
+        # Errors of a policy's decisions are for the caller.
         if isinstance(error.__cause__, WorkloadError):
             raise error.__cause__ from error
         raise
@@ -216,31 +258,20 @@ def execute(
     names = {str(number): name for number, name in enumerate(bags.names)}
     labels = tuple(names.get(label, label) for label in result.trace.label_names)
     result = replace(result, trace=replace(result.trace, label_names=labels))
-    done = _execution(tree, bags, policy.name, result, failures=failures)
-    return replace(done, direction=direction)
+    return _execution(tree, bags, policy.name, result, conditions)
 
 
-def _check(
-    tree: Tree,
-    bags: Bags,
-    known: Tree,
-    policy: BagPolicy,
-    buffer: int,
-    bias: NDArray[np.float64] | None,
-    delays: NDArray[np.float64] | None,
-) -> None:
-    """Raise if arguments of `execute` are invalid."""
+def _check(tree: Tree, bags: Bags, policy: BagPolicy) -> None:
+    """Raise if the tree, the bags or the policy are invalid."""
     given: Any = policy
     if not isinstance(given, BagPolicy) or not callable(given.decide):
         raise WorkloadError(
-            f"policy is {shown(given)}; give a Policy, such as Policy('mine', decide), or"
+            f"policy is {shown(given)}; give a BagPolicy, such as BagPolicy('mine', decide), or"
             " one of POLICIES, called with tree and bags"
         )
     for name, value, kind in (("tree", tree, Tree), ("bags", bags, Bags)):
         if not isinstance(value, kind):
             raise WorkloadError(f"{name} is {shown(value)}; give a {kind.__name__}")
-    if whole("buffer", buffer) > MOST_TASKS:
-        raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks, 1 to {MOST_TASKS}")
     bags.allowed(tree.hosts, tree.speed, bundled=policy.bundled)
     shortest = float(np.sum(bags.flop * bags.count)) / float(tree.speed.sum())
     if not policy.period * _MOST_LOOKS > shortest:
@@ -249,86 +280,72 @@ def _check(
             f" {shortest / _MOST_LOOKS:.1e} s, or inf to plan once: the tasks take {shortest:.1e} s"
             " at least"
         )
-    for name, rows in (("bias", bias), ("delays", delays), ("policy.plans", policy.plans or None)):
-        if rows is not None and len(rows) != tree.n_hosts:
-            raise WorkloadError(f"{name} has {len(rows)} rows; give one a host, {tree.n_hosts}")
-    if bias is not None and (
-        np.shape(bias) != (tree.n_hosts, 2) or not np.all((bias > 0) & np.isfinite(bias))
-    ):
-        raise WorkloadError("bias is invalid; give two finite factors above 0 for each host")
-    if delays is not None and not np.all((delays >= 0) & np.isfinite(delays)):
-        raise WorkloadError("a delay is invalid; give finite times from 0 s on")
-    for name in ("hosts", "parent"):
-        if not np.array_equal(getattr(known, name), getattr(tree, name)):
-            raise WorkloadError(f"known.{name} is not tree.{name}; give the same tree as measured")
-    if wrong := np.flatnonzero((known.speed > 0) != (tree.speed > 0)).tolist():
-        raise WorkloadError(
-            f"known.speed of host {tree.hosts[wrong[0]]!r} is {known.speed[wrong[0]]:g}, but"
-            f" tree.speed is {tree.speed[wrong[0]]:g}; both are 0 for a host that computes nothing"
-        )
+    if policy.plans and len(policy.plans) != tree.n_hosts:
+        rows = f"{len(policy.plans)} rows; give one a host, {tree.n_hosts}"
+        raise WorkloadError(f"policy.plans has {rows}")
 
 
 def _shortest(tree: Tree, bags: Bags) -> float:
-    """Return the shortest time that a task takes somewhere [s]."""
+    """Return the shortest time of a transfer or computation of a task [s]."""
     sent = [bags.byte[bags.byte > 0].min(initial=np.inf) / each for each in tree.bandwidth[1:]]
     return float(min([bags.flop.min() / tree.speed.max(), *sent]))
 
 
-def _stations(
-    known: Tree,
-    bags: Bags,
-    policy: BagPolicy,
-    buffer: int,
-    bias: NDArray[np.float64] | None,
-    delays: NDArray[np.float64] | None,
-    ways: tuple[bool, bool, bool],
-) -> list[tuple[NodeSetup, ...]]:
-    """Return the data with which the nodes of each host start, one for each line."""
-    capacity = buffer
+def _host_setups(
+    tree: Tree, bags: Bags, policy: BagPolicy, conditions: BagConditions
+) -> list[HostSetup]:
+    """Return the data with which each host starts; no host gets the plans of others."""
+    known, capacity = conditions.known or tree, conditions.buffer
     if policy.bundled or (policy.parallel and not policy.buffer_per_application):
-        capacity = max(buffer // bags.n_applications, 1)
+        capacity = max(capacity // bags.n_applications, 1)
     elif bags.hosts is not None and not policy.plans and policy.planner is None:
-        # A child that asks for some types only must not wait for a slot that holds another one.
-        capacity = max(buffer, bags.n_applications)
-    factors = np.ones((known.n_hosts, 2)) if bias is None else bias
-    dates = np.zeros(known.n_hosts) if delays is None else delays
-    supplies = Supply.lines(bags, bundled=policy.bundled, parallel=policy.parallel)
-    # Children decide first: what they ask for then belongs to the same instant.
-    height = [0] * known.n_hosts
-    for host in range(known.n_hosts - 1, 0, -1):
-        parent = int(known.parent[host])
+        # A child that requests some types only must not wait for a slot with another one.
+        capacity = max(capacity, bags.n_applications)
+    patience = conditions.patience
+    if patience is None:
+        patience = float(np.mean(bags.flop) / np.mean(tree.speed[tree.speed > 0]))
+    bias = np.ones((tree.n_hosts, 2)) if conditions.bias is None else conditions.bias
+    delays = np.zeros(tree.n_hosts) if conditions.delays is None else conditions.delays
+    # Children decide first, so that their requests belong to the same instant.
+    height = [0] * tree.n_hosts
+    for host in range(tree.n_hosts - 1, 0, -1):
+        parent = int(tree.parent[host])
         height[parent] = max(height[parent], 1 + height[host])
-    turns = [_TURNS * each if ways[0] else 0 for each in height]
-    stations = [
-        tuple(
+    supplies = Supply.lines(bags, bundled=policy.bundled, parallel=policy.parallel)
+    shared = replace(policy, plans=())
+    setups = []
+    for host, children in enumerate(known.children):
+        knowledge = NodeKnowledge.of(known, bags, host)
+        nodes = tuple(
             NodeSetup(
-                TreePosition.of(known, host),
-                line,
-                supply.known(NodeKnowledge.of(known, bags, host)),
-                capacity,
-                supply if host == 0 else None,
-                (float(factors[host, 0]), *factors[list(children), 1].tolist()),
-                float(dates[host]),
-                policy.plans[host] if policy.plans else None,
-                *ways,
-                turns[host],
+                place=TreePosition.of(known, host),
+                line=line,
+                known=supply.known(knowledge),
+                capacity=capacity,
+                supply=None if host else supply,
+                bias=(float(bias[host, 0]), *bias[list(children), 1].tolist()),
+                delay=float(delays[host]),
+                plan=policy.plans[host] if policy.plans else None,
+                free_requests=conditions.free_requests,
+                single_requests=conditions.single_requests,
+                results=conditions.direction == "results",
+                turns=_TURNS * height[host] if conditions.free_requests else 0,
             )
             for line, supply in enumerate(supplies)
         )
-        for host, children in enumerate(known.children)
-    ]
-    for each in chain.from_iterable(stations if policy.plans else ()):
-        who = f"the plan of policy {policy.name!r} for {each.place.name!r}"
-        NodePlan.checked(who, each.plan, each.known)
-    return stations
+        for node in nodes if policy.plans else ():
+            who = f"the plan of policy {policy.name!r} for {node.place.name!r}"
+            NodePlan.checked(who, node.plan, node.known)
+        setups.append(HostSetup(nodes, shared, patience))
+    return setups
 
 
 def _execution(
-    tree: Tree, bags: Bags, policy: str, result: Result, *, failures: bool
+    tree: Tree, bags: Bags, policy: str, result: Result, conditions: BagConditions
 ) -> BagExecution:
-    """Put together what the nodes did."""
+    """Return the execution from the logs of the nodes."""
     number = {name: each for each, name in enumerate(tree.hosts)}
-    if failures:
+    if conditions.failures:
         logs, notices = result.returned[0].value
         done = [(part, number[each.host]) for each in notices for part in each.parts]
     else:
@@ -356,6 +373,7 @@ def _execution(
         np.array([max((each.most for each in lines), default=0) for lines in of_host]),
         result,
         sum(each.again for each in of_host[0]),
+        conditions.direction,
     )
 
 
@@ -368,15 +386,15 @@ class PeriodicExecution:
     schedule : PeriodicSchedule
         The schedule.
     n_periods : int
-        For how many periods the root handed out tasks.
+        Number of periods in which the root distributed tasks.
     date : float64, shape (n_tasks,)
-        When tasks were computed, in order [s].
+        End of the computation of each task, in order [s].
     kind, host : int64, shape (n_tasks,)
-        The type of each, and where it was computed.
+        Type and host of each task.
     most : int64, shape (n_hosts,)
-        Most tasks that the buffer of each host held, those being computed or sent included.
+        Maximum number of tasks in the buffer of each host, those computed or sent included.
     result : Result
-        The simulation's.
+        Result of the simulation.
     """
 
     schedule: PeriodicSchedule
@@ -402,15 +420,14 @@ def execute_periodic(
 ) -> PeriodicExecution:
     """Follow a periodic schedule on SimGrid.
 
-    The root hands out tasks in the first `n_periods` periods; a host at depth d starts d periods
-    later and ends as much later. Each task crosses the links one by one, and is computed or sent
-    on only after it has come.
+    The root distributes tasks in the first `n_periods` periods; a host at depth d starts and ends d
+    periods later. Each task crosses one link after the other, and is computed or forwarded only
+    after its arrival.
 
     Parameters
     ----------
     schedule : PeriodicSchedule
-        For a tree without latencies: with them, sends end later than planned, and what waits for
-        them starts later.
+        For a tree without latencies, which would delay sends and all that follows.
     n_periods : int
         From 1 on.
 
@@ -449,7 +466,7 @@ def execute_periodic(
         log = logs[host]
         came = [date for date, _ in log.came]
         left = [date - _slack(schedule) for date, _ in (*log.computed, *log.sent)]
-        # Of those at the same date, the leaving go first.
+        # At equal dates, tasks leave first.
         change = np.repeat([1, -1], [len(came), len(left)])
         order = np.lexsort((change, np.array(came + left)))
         most[host] = np.cumsum(change[order]).max(initial=0)
@@ -459,6 +476,6 @@ def execute_periodic(
 
 
 def _slack(schedule: PeriodicSchedule) -> float:
-    """Return by how much dates may differ and be the same [s]."""
+    """Return the tolerance of dates [s]."""
     of_task = SAME[1] * _shortest(schedule.tree, schedule.bags)
     return SAME[0] * float(schedule.period) + min(of_task, SAME[2])

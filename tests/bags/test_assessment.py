@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from small_trees import bags_of, restricted_instance, tree_of
+from small_trees import bags_of, execute, restricted_instance, tree_of
 
 from simplugin.bags.assessment import BagAssessment, experimental, fair, slope
-from simplugin.bags.execution import BagExecution, execute
+from simplugin.bags.execution import BagExecution
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from small_trees import bags_of, tree_of
+from small_trees import bags_of, execute, tree_of
 
-from simplugin.bags.execution import execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import (
     bandwidth_centric,

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from small_trees import execute
 
 from simplugin.bags import execution
 from simplugin.bags.actors.fault_tolerant_node import run_fault_tolerant_host
 from simplugin.bags.actors.hosts import run_host
-from simplugin.bags.execution import execute
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import NodeState
 from simplugin.platforms.topologies.random_graphs import random_tree

@@ -10,13 +10,13 @@ from small_trees import (
     assert_all_done,
     bags_of,
     changing,
+    execute,
     failing,
     restricted_instance,
     tree_of,
 )
 
 from simplugin.bags.assessment import slope
-from simplugin.bags.execution import execute
 from simplugin.bags.periodic import periodic_schedule
 from simplugin.bags.policies.price_negotiation import LinkFilter
 from simplugin.bags.policies.prices import negotiate_prices

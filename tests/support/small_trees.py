@@ -1,11 +1,12 @@
 """Small trees and bags, trees that change, and the constraints of rates on a tree."""
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
+from simplugin.bags import execution
 from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags
@@ -17,6 +18,13 @@ def tree_of(parent, speed, bandwidth=1.0, latency=0.0) -> Tree:
     names = tuple(f"h{host}" for host in range(1 + links))
     width, late = (np.broadcast_to(each, links).tolist() for each in (bandwidth, latency))
     return Tree(names, parent, np.broadcast_to(speed, 1 + links), [math.inf, *width], [0.0, *late])
+
+
+def execute(tree, bags, policy, **how) -> execution.BagExecution:
+    """Execute bags by a policy; fields of `BagConditions` are keywords, too."""
+    names = how.keys() & {each.name for each in fields(execution.BagConditions)}
+    conditions = execution.BagConditions(**{name: how.pop(name) for name in names})
+    return execution.execute(tree, bags, policy, conditions, **how)
 
 
 def bags_of(flop, byte, count=200, weight=1.0) -> Bags:

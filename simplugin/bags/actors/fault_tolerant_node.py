@@ -7,7 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from simplugin.bags.actors.hosts import TransferPort, start
-from simplugin.bags.actors.messages import ANY, NodeLog, NodeSetup, Parcel, Shipment, requests_of
+from simplugin.bags.actors.messages import (
+    ANY,
+    HostSetup,
+    NodeLog,
+    NodeSetup,
+    Parcel,
+    Shipment,
+    requests_of,
+)
 from simplugin.bags.actors.node import NodeScheduler
 from simplugin.bags.actors.planning import Neighbourhood
 from simplugin.bags.policy import BagPolicy, NodePlan, message_size, servable
@@ -433,21 +441,24 @@ def _without_one(asked: list[int], kind: int) -> list[int]:
 
 
 async def run_fault_tolerant_host(
-    me: Actor, setups: tuple[NodeSetup, ...], policy: BagPolicy, patience: float
+    me: Actor, host: HostSetup
 ) -> tuple[NodeLogs, list[Notice]] | None:
     """Run the nodes of a host, one for each line, while the host is on.
 
     The root returns when all tasks are reported done; the actors of other hosts are daemons.
     """
     logs: NodeLogs = []
-    is_root = setups[0].place.parent is None
+    is_root = host.nodes[0].place.parent is None
     if is_root:
         me.spawn(_collect_logs, logs, name="collects logs", daemon=True)
     is_new = me.now == 0
-    nodes = [FaultTolerantNode(me, setup, policy, patience, is_new=is_new) for setup in setups]
+    nodes = [
+        FaultTolerantNode(me, setup, host.policy, host.patience, is_new=is_new)
+        for setup in host.nodes
+    ]
     port = TransferPort(me, nodes[0].log)
     me.message_queue(_LOGS).put_detached((me.host.name, [node.log for node in nodes]))
-    if policy.parallel:
+    if host.policy.parallel:
         me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
     for node in nodes:
         start(me, node, port, _plan, _schedule, _watch, _answer)

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from simplugin.bags.actors.messages import (
+    HostSetup,
     NodeLog,
-    NodeSetup,
     ReturnedResult,
     changes_at,
     look_of,
@@ -18,7 +18,7 @@ from simplugin.bags.actors.messages import (
 )
 from simplugin.bags.actors.node import NodeScheduler
 from simplugin.bags.actors.planning import Neighbourhood
-from simplugin.bags.policy import LOOKS, BagPolicy, NodeKnowledge, message_size
+from simplugin.bags.policy import LOOKS, NodeKnowledge, message_size
 from simplugin.core.errors import ActivityError, TimeoutException
 from simplugin.simulation.api import Activity, Actor
 
@@ -110,15 +110,15 @@ class TransferPort:
         await me.yield_()
 
 
-async def run_host(me: Actor, setups: tuple[NodeSetup, ...], policy: BagPolicy) -> list[NodeLog]:
+async def run_host(me: Actor, host: HostSetup) -> list[NodeLog]:
     """Run the nodes of a host, one for each line; they share only its port and CPU."""
-    nodes = [NodeScheduler(me, setup, policy) for setup in setups]
+    nodes = [NodeScheduler(me, setup, host.policy) for setup in host.nodes]
     port = TransferPort(me, nodes[0].log)
-    if policy.parallel:
+    if host.policy.parallel:
         me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
     for node in nodes:
         start(me, node, port, _plan, _schedule)
-    if setups[0].results and setups[0].place.children:
+    if host.nodes[0].results and host.nodes[0].place.children:
         me.spawn(_collect, nodes, name=f"{me.host.name} collects", daemon=True)
     for node in nodes:
         await node.over.acquire()

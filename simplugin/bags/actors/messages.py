@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simplugin.bags.policy import NodeKnowledge, NodePlan, TreePosition
+    from simplugin.bags.policy import BagPolicy, NodeKnowledge, NodePlan, TreePosition
     from simplugin.workloads.applications import Bags
 
 # The type of a request that names none.
@@ -161,6 +161,30 @@ class NodeSetup:
     results: bool = False
     turns: int = 0
     disk: list[NodePlan] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class HostSetup:
+    """The data with which the actors of a host start.
+
+    Attributes
+    ----------
+    nodes : tuple of NodeSetup
+        Its nodes, one for each line.
+    policy : BagPolicy
+        Their policy, without the plans of other hosts.
+    patience : float
+        With failures: time without an answer after which a host counts as failed [s].
+    """
+
+    nodes: tuple[NodeSetup, ...]
+    policy: BagPolicy
+    patience: float
+
+    @property
+    def name(self) -> str:
+        """Name of the host."""
+        return self.nodes[0].place.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.bags.assessment import experimental, fair, slope
-from simplugin.bags.execution import BagExecution, execute
+from simplugin.bags.execution import BagConditions, BagExecution, execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
 from simplugin.bags.policies.shipped import POLICIES
@@ -198,17 +198,21 @@ def _executions(
         draws = np.random.default_rng([seed, number, _ERRORS])
         known, bias = with_errors(known, setting.errors, draws)
     further = _met(reading, seed, number, setting)
+    failures = further.pop("failures", False)
     policy = POLICIES[setting.policy](known, bags, **dict(setting.parameters))
     done = [
         execute(
             tree,
             bags,
             policy,
-            known=known,
-            bias=bias if setting.lasting else None,
-            buffer=setting.buffer,
-            delays=_delays(tree, setting, [seed, number, _ORDERS, order]),
-            single_requests=setting.single_requests,
+            BagConditions(
+                known=known,
+                bias=bias if setting.lasting else None,
+                buffer=setting.buffer,
+                delays=_delays(tree, setting, [seed, number, _ORDERS, order]),
+                failures=failures,
+                single_requests=setting.single_requests,
+            ),
             **further,
         )
         for order in range(setting.orders)

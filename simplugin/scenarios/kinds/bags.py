@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from simplugin.bags.assessment import BagAssessment
-from simplugin.bags.execution import Direction, execute
+from simplugin.bags.execution import BagConditions, Direction, execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
 from simplugin.bags.policies.shipped import POLICIES
@@ -168,22 +168,24 @@ def run(scenario: Scenario) -> ScenarioResult:
     with scenario.errors_at(*place, of=kinds, before=refused):
         policy: object = chosen.policy(known, bags, **chosen.parameters)
     if not isinstance(policy, BagPolicy):
-        message = f"{called!r} returned {type(policy).__name__}, not a Policy"
+        message = f"{called!r} returned {type(policy).__name__}, not a BagPolicy"
         remedy = "return a simplugin.bags.BagPolicy; a pricing method needs kind 'fair_sharing'"
         raise scenario.error(message, "scheduler", "name", remedy=remedy)
     done = execute(
         tree,
         bags,
         policy,
+        BagConditions(
+            known=known,
+            bias=bias,
+            buffer=settings.buffer,
+            delays=first_request_delays(tree, draws) if settings.shuffle else None,
+            failures=fails,
+            direction=settings.direction,
+            free_requests=settings.free_requests,
+            single_requests=settings.single_requests,
+        ),
         platform=changing,
-        known=known,
-        bias=bias,
-        buffer=settings.buffer,
-        delays=first_request_delays(tree, draws) if settings.shuffle else None,
-        failures=fails,
-        direction=settings.direction,
-        free_requests=settings.free_requests,
-        single_requests=settings.single_requests,
         **simulation.keywords(),
     )
     found = BagAssessment(done, best, policy.theory, changes)

@@ -5,9 +5,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from small_trees import assert_all_done, bags_of, changing, failing, tree_of
+from small_trees import assert_all_done, bags_of, changing, execute, failing, tree_of
 
-from simplugin.bags.execution import execute
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BagPolicy, NodePlan, servable

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from small_trees import assert_all_done, bags_of, failing, tree_of
+from small_trees import assert_all_done, bags_of, execute, failing, tree_of
 
 from simplugin.bags.actors.fault_tolerant_node import NodeReport, Notice
-from simplugin.bags.execution import execute
 from simplugin.bags.policies.classics import bandwidth_centric, first_come_first_served
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES

@@ -9,10 +9,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from small_trees import bags_of, changing, tree_of
+from small_trees import bags_of, changing, execute, tree_of
 
 from simplugin.bags.actors.planning import negotiate
-from simplugin.bags.execution import execute
 from simplugin.bags.policies.data_centric import data_centric, trade
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.price_curves import Posted

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_trees import bags_of, tree_of
+from small_trees import bags_of, execute, tree_of
 
 from simplugin.bags.assessment import experimental, fair
-from simplugin.bags.execution import execute
 from simplugin.bags.policies.lag import LEFT, Steering, lag, lagging, prices
 from simplugin.bags.policy import NodeKnowledge, NodeState
 from simplugin.core.errors import WorkloadError

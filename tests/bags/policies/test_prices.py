@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from small_trees import assert_feasible, bags_of, changing, tree_of
+from small_trees import assert_feasible, bags_of, changing, execute, tree_of
 
 from simplugin.bags.assessment import experimental, fair
-from simplugin.bags.execution import execute
 from simplugin.bags.policies.data_centric import data_centric
 from simplugin.bags.policies.load_balancing import lp
 from simplugin.bags.policies.price_negotiation import LinkFilter, NegotiationParameters

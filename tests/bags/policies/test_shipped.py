@@ -6,10 +6,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from small_trees import bags_of, tree_of
+from small_trees import bags_of, execute, tree_of
 
 from simplugin.bags.assessment import experimental, fair
-from simplugin.bags.execution import BagExecution, execute
+from simplugin.bags.execution import BagExecution
 from simplugin.bags.policies.classics import SPREAD, cgbc, fcfs, first_request_delays
 from simplugin.bags.policies.load_balancing import lp
 from simplugin.bags.policies.shipped import POLICIES

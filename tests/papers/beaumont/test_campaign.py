@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+from small_trees import execute
 
 from simplugin.bags.assessment import experimental, slope
-from simplugin.bags.execution import execute
 from simplugin.bags.policies.classics import first_come_first_served, first_request_delays
 from simplugin.bags.policy import BagPolicy
 from simplugin.optimum.steady_state import steady_state

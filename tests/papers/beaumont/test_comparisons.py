@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from small_trees import execute
 
 from simplugin.bags.assessment import experimental, fair
-from simplugin.bags.execution import execute
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.core.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from small_trees import execute
 
-from simplugin.bags.execution import execute
 from simplugin.bags.policies.classics import fcfs
 from simplugin.papers.beaumont import conditions
 from simplugin.papers.beaumont.conditions import LATENCY, LEFT, ONSET, SPREAD, arguments
