@@ -246,7 +246,8 @@ def inside(graphs, site, allocations, mode: str, file: str) -> dict[str, float]:
     """Execute in this process; return where the time went [s]."""
     parts = Parts()
     execution.simulate = parts.simulate
-    done = execution.execute(graphs, site, allocations=allocations, platform=file, mode=mode)
+    decisions = allocations if mode == "online" else plan(graphs, allocations, site)
+    done = execution.execute(graphs, site, decisions, platform=file)
     starting, deciding = parts.found["starting"], parts.found["conductor"] - parts.found["starting"]
     return {
         "loading": parts.here.loading,
@@ -267,10 +268,11 @@ def server_time() -> float:
 
 def outside(graphs, site, allocations, mode: str, platform, count: int) -> dict[str, float]:
     """Execute as anybody does, several times; return processor and real time of each [s]."""
-    execution.execute(graphs, site, allocations=allocations, platform=platform, mode=mode)
+    decisions = allocations if mode == "online" else plan(graphs, allocations, site)
+    execution.execute(graphs, site, decisions, platform=platform)
     before, begin, clock = server_time(), time.process_time(), time.perf_counter()
     for _ in range(count):
-        execution.execute(graphs, site, allocations=allocations, platform=platform, mode=mode)
+        execution.execute(graphs, site, decisions, platform=platform)
     clock = (time.perf_counter() - clock) / count
     caller = (time.process_time() - begin) / count
     return {"caller": caller, "simulation": (server_time() - before) / count, "clock": clock}

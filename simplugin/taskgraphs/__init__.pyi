@@ -17,7 +17,6 @@ from .policies.revisions import Rebalanced as Rebalanced
 from .policies.revisions import Revised as Revised
 from .policies.shipped import POLICIES as POLICIES
 from .policies.shipped import SCHEDULERS as SCHEDULERS
-from .policies.shipped import policy_called as policy_called
 from .policies.single_processors import heft as heft
 from .schedule import Schedule as Schedule
 from .schedule import violations as violations

@@ -35,9 +35,11 @@ class ModelAssumptions:
     redistribution : {"alone", "together"}
         Estimate the time of a redistribution as if it had the network alone, or shared links with
         all others of the tasks at its ends.
-    own : {"alone", "share"}
-        Measure a graph's own makespan with the whole site (beta = 1), or under the share that it
-        has among others.
+    baseline : {"alone", "share"}
+        Measure the makespan of each graph without the others with the whole site (beta = 1), or
+        under its share among the others.
+    transfers : bool
+        True if estimates count redistributions; the simulation always does.
 
     Raises
     ------
@@ -52,12 +54,13 @@ class ModelAssumptions:
     order: Literal["bottom", "fifo"] = "bottom"
     fixing: Literal["reserve", "start"] = "reserve"
     redistribution: Literal["alone", "together"] = "alone"
-    own: Literal["alone", "share"] = "alone"
+    baseline: Literal["alone", "share"] = "alone"
+    transfers: bool = True
 
     def __post_init__(self) -> None:
         """Check the fields."""
         hints = get_type_hints(ModelAssumptions)
-        for name in (each.name for each in fields(self)):
+        for name in (each.name for each in fields(self) if each.name != "transfers"):
             one_of(name, getattr(self, name), get_args(hints[name]))
 
 

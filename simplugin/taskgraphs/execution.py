@@ -1,7 +1,7 @@
 """Execution of task graphs on SimGrid: tasks and redistributions as parallel tasks.
 
 Every task computes on its processors, every edge is a redistribution over the network of the
-platform, and all that runs at a time shares links (SimGrid's model `ptask_L07`). A redistribution
+platform, and all concurrent activities share links (SimGrid's model `ptask_L07`). A redistribution
 starts when its source task has finished and its target task is mapped, also while the target's
 processors still compute.
 """
@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, Unpack, get_args
+from typing import Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from simplugin.core.errors import (
     SimpluginError,
     WorkloadError,
 )
+from simplugin.inputs.locations import shown
 from simplugin.platforms import Platform
 from simplugin.platforms.sites import Site
 from simplugin.simulation import Result, SimGridOptions
@@ -38,8 +39,6 @@ from simplugin.taskgraphs.schedule import Schedule, checked
 from simplugin.taskgraphs.timing import Local, Pattern
 from simplugin.workloads.parameter_ranges import one_of
 from simplugin.workloads.task_graphs import GraphSet
-
-Mode = Literal["online", "planned"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +81,10 @@ class GraphExecution:
 def execute(
     graphs: GraphSet,
     site: Site,
+    decisions: Schedule | Sequence[Allocation] | Callable[[], OnlineMapper],
     *,
     platform: Platform | str | os.PathLike[str],
-    allocations: Sequence[Allocation] | None = None,
-    schedule: Schedule | None = None,
-    mode: Mode = "online",
-    readings: ModelAssumptions = PAPER,
-    transfers: bool = True,
-    mapper: Callable[[], OnlineMapper] | None = None,
+    assumptions: ModelAssumptions = PAPER,
     revise: Revision | None = None,
     pattern: Pattern = "block",
     local: Local | None = None,
@@ -102,26 +97,19 @@ def execute(
     graphs : GraphSet
         The graphs; no task starts before its graph is released.
     site : Site
-        The site. Each host is one processor, however many cores the platform gives it.
+        The site. Each host is one processor, regardless of its cores in the platform.
+    decisions : Schedule, sequence of Allocation or callable
+        An allocation for each graph: a `Mapper` maps tasks when they become ready, by estimates
+        from past events. A schedule: each task starts as soon as its inputs have arrived and the
+        tasks before it on its processors are done, possibly earlier or later than planned. A
+        function without arguments: makes the mapper in the simulation's process.
     platform : Platform or path
         The simulated platform, which has the site's hosts.
-    allocations : sequence of Allocation, optional
-        One for each graph; needed unless a schedule or a mapper is given.
-    schedule : Schedule, optional
-        The schedule to execute with mode "planned"; by default that of `plan`.
-    mode : {"online", "planned"}
-        Map tasks as they become ready, by estimates from what has happened so far; or as a
-        schedule says: each task starts as soon as its inputs are there and those before it on its
-        processors have finished, possibly earlier or later than planned.
-    readings : Readings
-        For mapping.
-    transfers : bool
-        True if estimates count redistributions; the simulation always does.
-    mapper : callable, optional
-        Makes the mapper that decides online, in the simulation's process; by default a `Mapper`.
+    assumptions : ModelAssumptions
+        For the mapping of allocations.
     revise : Revision, optional
-        Called online for new allocations whenever tasks have finished or graphs are submitted,
-        before ready tasks are mapped. It works on a copy in the simulation's process.
+        Returns new allocations whenever tasks have ended or graphs are submitted, before ready
+        tasks are mapped. It works on a copy in the simulation's process.
     pattern : {"block", "uniform"}
         Pattern of redistributions, see `redistribution`.
     local : {"sent", "kept"}, optional
@@ -137,9 +125,9 @@ def execute(
     Raises
     ------
     SimpluginError
-        The options ask for another host model.
+        The options have another host model.
     WorkloadError
-        Arguments are missing or contradict each other, or the schedule can never be executed.
+        Arguments are invalid or contradict each other, or the schedule can never be executed.
     PlatformError
         The platform has not all hosts of the site.
     ActorError
@@ -152,34 +140,37 @@ def execute(
             f"host_model is {options.host_model!r}, which has no parallel tasks;"
             " write SimGridOptions(host_model='ptask_L07')"
         )
-    if mode == "planned" and (mapper is not None or revise is not None):
-        raise WorkloadError("mappers and revisions only decide with mode='online'")
-    one_of("mode", mode, get_args(Mode))
     one_of("pattern", pattern, get_args(Pattern))
-    if mode == "online" and schedule is not None:
-        raise WorkloadError("a schedule is only executed with mode='planned'")
-    if sum(each is not None for each in (allocations, schedule, mapper)) != 1:
-        raise WorkloadError("give either allocations, or a schedule, or a mapper")
-    if schedule is not None:
-        schedule = checked(schedule, graphs, site)
+    schedule: Schedule | None = None
+    mapper: Callable[[], OnlineMapper] | None = None
+    if isinstance(decisions, Schedule):
+        if revise is not None:
+            raise WorkloadError("a schedule cannot be revised; give allocations or a mapper")
+        schedule = checked(decisions, graphs, site)
         if None not in (local, schedule.local) and local != schedule.local:
             raise WorkloadError(
                 f"the schedule counts on local = {schedule.local!r}, but local is {local!r};"
                 " schedule and execute with the same"
             )
         local = schedule.local or local
-    local = local or "sent"
-    if allocations is not None:
-        mapper = partial(Mapper, graphs, allocations, site, readings, transfers, local)
-        schedule = plan(
-            graphs, allocations, site, readings=readings, transfers=transfers, local=local
+    elif callable(decisions):
+        mapper = decisions
+    elif isinstance(decisions, Sequence):
+        local = local or "sent"
+        mapper = partial(Mapper, graphs, decisions, site, assumptions, local)
+        schedule = plan(graphs, decisions, site, assumptions=assumptions, local=local)
+    else:
+        raise WorkloadError(
+            f"decisions is {shown(decisions)}; give allocations, a Schedule or a function that"
+            " makes a mapper"
         )
+    local = local or "sent"
     shortest = float(graphs.flop[graphs.flop > 0].min(initial=np.inf) / site.speed.max())
     orders = Orders(
         graphs=graphs,
         site=site,
-        mapped=_queue(schedule) if schedule is not None and mode == "planned" else (),
-        mapper=mapper if mode == "online" else None,
+        mapped=_queue(schedule) if schedule is not None and mapper is None else (),
+        mapper=mapper,
         revise=revise,
         pattern=pattern,
         local=local,

@@ -77,22 +77,22 @@ def mapped(value, of):
 
         finished = started
 
-    execute(GRAPHS, SITE, mapper=Mine, platform=MULTI.platform())
+    execute(GRAPHS, SITE, decisions=Mine, platform=MULTI.platform())
 
 
 def planned(value, field):
     right = scheduled(GRAPHS, SITE, [(0, (0,)), (1, (1,))])
     wrong = replace(right, **{field: value})
-    execute(GRAPHS, SITE, schedule=wrong, mode="planned", platform=MULTI.platform())
+    execute(GRAPHS, SITE, decisions=wrong, platform=MULTI.platform())
 
 
 def allocated(value, field):
     wrong = replace(allocation_of(GRAPHS.graphs[0], 1, 2), **{field: value})
-    execute(GRAPHS, SITE, allocations=[wrong], platform=MULTI.platform())
+    execute(GRAPHS, SITE, decisions=[wrong], platform=MULTI.platform())
 
 
 def revised(value):
-    how = {"allocations": [allocation_of(GRAPHS.graphs[0], 1, 2)], "platform": MULTI.platform()}
+    how = {"decisions": [allocation_of(GRAPHS.graphs[0], 1, 2)], "platform": MULTI.platform()}
     execute(GRAPHS, SITE, revise=lambda *_: value, **how)
 
 

@@ -68,7 +68,7 @@ def crossing(graphs: GraphSet, site: Site) -> float:
 def simulated(graphs: GraphSet, made: MultiCluster) -> float:
     """Return the makespan of an execution of one graph."""
     allocations = [scrap_max(graphs.graphs[0], made.site(), 1.0)]
-    done = execute(graphs, made.site(), platform=made.platform(), allocations=allocations)
+    done = execute(graphs, made.site(), platform=made.platform(), decisions=allocations)
     return done.makespan
 
 

@@ -87,7 +87,7 @@ def mapped(flop: float, time: float) -> list[np.ndarray]:
     graphs = GraphSet((chain, replace(chain, name="later")), release=np.array([0.0, 0.5]) * time)
     site = lab.site()
     allocations = [scrap_max(each, site, 0.5) for each in graphs.graphs]
-    done = execute_graphs(graphs, site, platform=lab.platform(), allocations=allocations)
+    done = execute_graphs(graphs, site, platform=lab.platform(), decisions=allocations)
     return [done.schedule.start / time, done.schedule.finish / time]
 
 

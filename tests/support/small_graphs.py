@@ -6,8 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from simplugin.platforms.sites import MultiCluster, Site
+from simplugin.taskgraphs.assumptions import PAPER
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import Allocation
+from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
@@ -178,14 +180,17 @@ def scheduled(graphs, site, places) -> Schedule:
     )
 
 
-def run_on(multi, graphs, *, release=(), places=None, counts=None, **how):
+def run_on(multi, graphs, *, release=(), places=None, counts=None, planned=False, **how):
     """Execute graphs on a multi-cluster: on given processors, or on a number of processors each."""
     site, graphs = multi.site(), GraphSet(graphs, np.array(release, dtype=float))
     if places is not None:
-        how |= {"schedule": scheduled(graphs, site, places), "mode": "planned"}
+        how["decisions"] = scheduled(graphs, site, places)
     if counts is not None:
         n_clusters = site.n_clusters
-        how["allocations"] = [allocation_of(each, counts, n_clusters) for each in graphs.graphs]
+        how["decisions"] = [allocation_of(each, counts, n_clusters) for each in graphs.graphs]
+    if planned:
+        assumptions = how.get("assumptions", PAPER)
+        how["decisions"] = plan(graphs, how["decisions"], site, assumptions=assumptions)
     return execute(graphs, site, platform=multi.platform(), **how)
 
 

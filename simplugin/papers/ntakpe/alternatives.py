@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from simplugin.papers.ntakpe.averages import MEASURES, Averages, averages
-from simplugin.papers.ntakpe.campaign import PART, STRATEGIES, TOGETHER, Scope, SharingSetting
+from simplugin.papers.ntakpe.campaign import (
+    PART,
+    STRATEGIES,
+    TOGETHER,
+    Mode,
+    Scope,
+    SharingSetting,
+)
 from simplugin.papers.statements import Quantity, Statement, judged, statements
 from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
-from simplugin.taskgraphs.execution import Mode
 from simplugin.workloads.graph_generators import FAMILIES, Family
 
 
@@ -65,7 +71,7 @@ ALTERNATIVES: Mapping[str, Alternative] = {
     "first come": Alternative("ready tasks in the order of graphs", ModelAssumptions(order="fifo")),
     "fixed at start": Alternative("no reservations", ModelAssumptions(fixing="start")),
     "own under share": Alternative(
-        "own makespans under the share among others", ModelAssumptions(own="share")
+        "own makespans under the share among others", ModelAssumptions(baseline="share")
     ),
     "estimates together": Alternative("estimates count contention", TOGETHER),
     "planned": Alternative("schedules follow plans", mode="planned"),

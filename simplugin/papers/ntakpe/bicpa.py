@@ -136,9 +136,8 @@ def executed(believed: int, *, local: Local = "sent") -> GraphExecution:
     return execute(
         GraphSet((GRAPH,)),
         CLUSTER.site(),
+        schedule(believed),
         platform=CLUSTER.platform(),
-        schedule=schedule(believed),
-        mode="planned",
         local=local,
     )
 

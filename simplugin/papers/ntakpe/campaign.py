@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simplugin.inputs.references import named_policy
 from simplugin.optimum.task_graph_bounds import makespan_bound
 from simplugin.platforms import Platform
 from simplugin.platforms.sites import SUBSETS, MultiCluster
 from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
-from simplugin.taskgraphs.execution import GraphExecution, Mode, execute
+from simplugin.taskgraphs.execution import GraphExecution, execute
 from simplugin.taskgraphs.metrics import slowdown, unfairness
 from simplugin.taskgraphs.policies.allocation import Allocation, scrap_max
-from simplugin.taskgraphs.policies.mapping import Revision
+from simplugin.taskgraphs.policies.mapping import Revision, plan
 from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised
 from simplugin.taskgraphs.policies.shares import SharingPolicy, checked_shares
-from simplugin.taskgraphs.policies.shipped import policy_called
+from simplugin.taskgraphs.policies.shipped import POLICIES
+from simplugin.taskgraphs.schedule import Schedule
 from simplugin.workloads.graph_generators import Family, combination
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
+
+# Tasks are mapped when they become ready, or as planned before the start.
+Mode = Literal["online", "planned"]
 
 SEED = 6774
 SITES = tuple(SUBSETS)
@@ -192,7 +198,7 @@ REBALANCED = SharingSetting("balanced", revision="rebalanced", readings=TOGETHER
 def measured(case: Case, setting: SharingSetting) -> MakespanMeasurement:
     """Simulate a case under a setting; results are cached."""
     done = executed(case, setting)
-    if setting.readings.own == "share":
+    if setting.readings.baseline == "share":
         own = tuple(
             _alone(case, graph, allocation, setting)
             for graph, allocation in zip(graphs_of(case), _allocations(case, setting), strict=True)
@@ -214,10 +220,9 @@ def executed(case: Case, setting: SharingSetting, *, trace: bool = False) -> Gra
     return execute(
         graphs,
         cluster_of(case).site(),
-        allocations=_allocations(case, setting),
+        _decisions(case, graphs, _allocations(case, setting), setting),
         platform=platform_of(cluster_of(case)),
-        mode=setting.mode,
-        readings=setting.readings,
+        assumptions=setting.readings,
         revise=_revision(case, setting, graphs),
         trace=trace,
     )
@@ -263,14 +268,23 @@ def _own_makespans(case: Case, mode: Mode, readings: ModelAssumptions) -> tuple[
 
 def _alone(case: Case, graph: TaskGraph, allocation: Allocation, setting: SharingSetting) -> float:
     """Return the simulated makespan of a graph alone on a site [s]."""
+    graphs = GraphSet((graph,))
     return execute(
-        GraphSet((graph,)),
+        graphs,
         cluster_of(case).site(),
-        allocations=(allocation,),
+        _decisions(case, graphs, (allocation,), setting),
         platform=platform_of(cluster_of(case)),
-        mode=setting.mode,
-        readings=setting.readings,
+        assumptions=setting.readings,
     ).makespan
+
+
+def _decisions(
+    case: Case, graphs: GraphSet, allocations: tuple[Allocation, ...], setting: SharingSetting
+) -> Schedule | tuple[Allocation, ...]:
+    """Return allocations to map online, or their plan."""
+    if setting.mode == "online":
+        return allocations
+    return plan(graphs, allocations, cluster_of(case).site(), assumptions=setting.readings)
 
 
 @cache
@@ -294,14 +308,15 @@ def platform_of(site: MultiCluster) -> Platform:
 def strategy_of(setting: SharingSetting, family: Family) -> SharingPolicy:
     """Return the policy of a setting."""
     mu = MU.get((setting.strategy, family)) if setting.mu is None else setting.mu
-    return policy_called(setting.strategy, **({} if mu is None else {"mu": mu}))
+    policy: Callable[..., NDArray[np.float64]] = named_policy(setting.strategy, POLICIES)
+    return policy if mu is None else partial(policy, mu=mu)
 
 
 def _revision(case: Case, setting: SharingSetting, graphs: GraphSet) -> Revision | None:
     """Return the revision of shares of a setting."""
     site = cluster_of(case).site()
     if setting.revision == "rebalanced":
-        return Rebalanced(graphs, site, readings=setting.readings)
+        return Rebalanced(graphs, site, assumptions=setting.readings)
     if setting.revision:
         policy = strategy_of(setting, case.family)
         return Revised(graphs, site, policy, setting.revision, setting.readings)

@@ -241,7 +241,7 @@ def _use(procedure: str, case: Case, graph: TaskGraph, beta: float) -> Use:
     done = execute(
         GraphSet((graph,)),
         site,
-        allocations=(_PROCEDURES[procedure](graph, site, beta),),
+        (_PROCEDURES[procedure](graph, site, beta),),
         platform=SUBSETS[case.site].platform(),
     )
     mean, peak = power_in_use(done.schedule)
@@ -366,7 +366,7 @@ def smallest(case: Case, *, ready: bool) -> tuple[float, float]:
     allocations = [scrap_max(graph, site, share) for graph, share in pairs]
     own = np.array(own_makespans(case, "online", PAPER))
     schedule = (plan if ready else global_ordering)(graphs, allocations, site)
-    done = execute(graphs, site, schedule=schedule, mode="planned", platform=platform).schedule
+    done = execute(graphs, site, schedule, platform=platform).schedule
     least = int(np.argmin(own))
     tasks = slice(int(graphs.first[least]), int(graphs.first[least + 1]))
     return (

@@ -44,7 +44,7 @@ from simplugin.taskgraphs.policies.allocation import (
     scrap_max,
 )
 from simplugin.taskgraphs.policies.lists import global_ordering
-from simplugin.taskgraphs.policies.mapping import Revision
+from simplugin.taskgraphs.policies.mapping import OnlineMapper, Revision, plan
 from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised
 from simplugin.taskgraphs.policies.shares import checked_shares
 from simplugin.taskgraphs.policies.shipped import POLICIES, SCHEDULERS
@@ -150,7 +150,9 @@ class GraphSchedulerSection(Section, ModelAssumptions):  # type: ignore[misc] # 
         The kind of a user's own function: a `Policy`, a function of graphs and a site that returns
         an `Allocation` for each, or one of a graph set and a site that returns a `Schedule` or an
         `OnlineMapper`.
-    mode, transfers, pattern
+    mode : {"online", "planned"}
+        Map tasks when they become ready, or as planned before the start.
+    pattern
         As in `simplugin.taskgraphs.execution.execute`.
     local : {"sent", "kept"}, optional
         Data that stay on a processor pass the network as others do, or cost nothing, in estimates
@@ -171,14 +173,13 @@ class GraphSchedulerSection(Section, ModelAssumptions):  # type: ignore[misc] # 
     mode: Literal["online", "planned"] = "online"
     procedure: Literal["scrap_max", "scrap", "hcpa"] = "scrap_max"
     ordering: Literal["ready", "global"] = "ready"
-    transfers: bool = True
     pattern: Literal["block", "uniform"] = "block"
     local: Literal["sent", "kept"] | None = None
     bounds: Literal["auto", "simple", "program"] = "auto"
     revision: Annotated[str, AfterValidator(_revision)] = "none"
 
     @property
-    def readings(self) -> ModelAssumptions:
+    def assumptions(self) -> ModelAssumptions:
         """The choices that the report leaves open."""
         return ModelAssumptions(
             **{each.name: getattr(self, each.name) for each in fields(ModelAssumptions)}
@@ -251,7 +252,7 @@ class Scheduler:
         self, graphs: Sequence[TaskGraph], site: Site, shares: NDArray[np.float64]
     ) -> list[Allocation]:
         """Return the allocations of graphs under shares, or those of the user's own function."""
-        readings = self.settings.readings
+        assumptions = self.settings.assumptions
         if self.decides == "allocations":
             with self.errors_at_scheduler(graphs):
                 given = self.function(graphs, site, **self.parameters)
@@ -261,26 +262,30 @@ class Scheduler:
                 check_allocations(GraphSet(tuple(graphs)), found, site)
                 return found
         if self.settings.procedure == "hcpa":
-            return [hcpa(graph, site, readings) for graph in graphs]
+            return [hcpa(graph, site, assumptions) for graph in graphs]
         allocate = scrap if self.settings.procedure == "scrap" else scrap_max
         pairs = zip(graphs, shares.tolist(), strict=True)
-        return [allocate(graph, site, share, readings) for graph, share in pairs]
+        return [allocate(graph, site, share, assumptions) for graph, share in pairs]
 
     def revision(self, graphs: GraphSet, site: Site) -> Revision | None:
         """Return the revision of shares, None if there is none."""
-        when, readings = self.settings.revision, self.settings.readings
+        when, assumptions = self.settings.revision, self.settings.assumptions
         if when == "none":
             return None
         if ":" in when:
             with self.errors_at_scheduler(graphs.graphs, when):
-                own: Revision = self.own_revision()(graphs, site)
+                own: Revision = self._user_revision()(graphs, site)
                 if not callable(own):
                     raise WorkloadError(f"it returns {type(own).__name__}; return a Revision")
                 return own
         if when == "rebalanced":
-            return Rebalanced(graphs, site, readings=readings, local=self.settings.local or "sent")
+            return Rebalanced(
+                graphs, site, assumptions=assumptions, local=self.settings.local or "sent"
+            )
         revised: Any = when
-        return Revised(graphs, site, partial(self.function, **self.parameters), revised, readings)
+        return Revised(
+            graphs, site, partial(self.function, **self.parameters), revised, assumptions
+        )
 
     def executed(
         self,
@@ -291,36 +296,39 @@ class Scheduler:
         simulation: SimulationOptions,
     ) -> GraphExecution:
         """Execute graphs with allocations; None if the scheduler decides everything."""
-        settings = self.settings
-        decided: dict[str, Any] = {"allocations": allocations, "mode": settings.mode}
+        settings, assumptions = self.settings, self.settings.assumptions
+        local = settings.local or "sent"
+        decisions: Schedule | Sequence[Allocation] | Callable[[], OnlineMapper]
         if self.decides == "mapping":
-            decided = {"mapper": partial(self.function, graphs, site, **self.parameters)}
+            decisions = partial(self.function, graphs, site, **self.parameters)
         elif allocations is None:
-            decided = {"schedule": self.schedule(graphs, site), "mode": "planned"}
+            decisions = self.schedule(graphs, site)
         elif settings.ordering == "global":
-            plan = global_ordering(
+            decisions = global_ordering(
                 graphs,
                 allocations,
                 site,
                 transfers=settings.transfers,
                 redistribution=settings.redistribution,
-                local=settings.local or "sent",
+                local=local,
             )
-            decided = {"schedule": plan, "mode": "planned"}
+        elif settings.mode == "planned":
+            decisions = plan(graphs, allocations, site, assumptions=assumptions, local=local)
+        else:
+            decisions = allocations
         return execute(
             graphs,
             site,
-            readings=settings.readings,
+            decisions,
+            assumptions=assumptions,
             revise=self.revision(graphs, site),
-            transfers=settings.transfers,
             pattern=settings.pattern,
             local=settings.local,
-            **decided,
             platform=platform,
             **simulation.keywords(),
         )
 
-    def own_revision(self) -> Callable[..., Any]:
+    def _user_revision(self) -> Callable[..., Any]:
         """Return the function that makes the user's own revision."""
         return self.scenario.function(self.settings.revision, *PARAMETERS, "revision")
 
@@ -340,7 +348,7 @@ def check(scenario: Scenario) -> Scheduler:
         decides = "schedule" if function in SCHEDULERS.values() else "shares"
     scheduler = Scheduler(scenario, decides, function, settings, chosen.parameters)
     if ":" in settings.revision:
-        scheduler.own_revision()
+        scheduler._user_revision()
     for key, message, remedy in _conflicts(scheduler):
         raise scenario.error(message, *PARAMETERS, key, remedy=remedy)
     return scheduler
@@ -377,7 +385,7 @@ def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
     ineffective = {
         "mode is 'planned', so that nothing is revised": settings.mode == "planned",
         "ordering is 'global', so that nothing is revised": settings.ordering == "global",
-        "own makespans are under shares that are revised": settings.own == "share",
+        "own makespans are under shares that are revised": settings.baseline == "share",
         "there are no shares to revise": scheduler.decides == "allocations" and not own_revision,
         "revisions allocate with procedure 'scrap_max'": (
             settings.procedure != "scrap_max" and not own_revision
@@ -424,7 +432,7 @@ def run(scenario: Scenario) -> ScenarioResult:
     own = []
     for number, graph in enumerate(graphs.graphs):
         alone = None
-        if allocations is not None and settings.own == "share":
+        if allocations is not None and settings.baseline == "share":
             alone = [allocations[number]]
         elif allocations is not None:
             alone = scheduler.allocations([graph], site, selfish[:1])

@@ -56,19 +56,19 @@ class Reference:
     processors: int
 
 
-def reference_of(site: Site, readings: ModelAssumptions = PAPER) -> Reference:
+def reference_of(site: Site, assumptions: ModelAssumptions = PAPER) -> Reference:
     """Return the reference cluster of a site.
 
     Parameters
     ----------
     site : Site
         The site.
-    readings : Readings
+    assumptions : ModelAssumptions
         ``reference_speed`` counts.
     """
-    if readings.reference_speed == "slowest":
+    if assumptions.reference_speed == "slowest":
         speed = float(np.min(site.speed))
-    elif readings.reference_speed == "fastest":
+    elif assumptions.reference_speed == "fastest":
         speed = float(np.max(site.speed))
     else:
         speed = site.power / site.n_processors
@@ -80,7 +80,7 @@ def translate(
     count: NDArray[np.int64],
     reference: Reference,
     site: Site,
-    readings: ModelAssumptions = PAPER,
+    assumptions: ModelAssumptions = PAPER,
 ) -> NDArray[np.int64]:
     """Translate an allocation on the reference cluster to each cluster of the site.
 
@@ -98,7 +98,7 @@ def translate(
         The reference cluster of the site.
     site : Site
         The site.
-    readings : Readings
+    assumptions : ModelAssumptions
         ``translation`` counts.
 
     Returns
@@ -106,7 +106,7 @@ def translate(
     int64, shape (n_clusters, n_tasks)
         Processors of each cluster.
     """
-    if readings.translation == "time":
+    if assumptions.translation == "time":
         time = task_times(graph.flop, graph.alpha, count, reference.speed)
         return fewest_processors(graph.flop, graph.alpha, time, site.speed, site.processors)
     alike = np.multiply.outer(reference.speed / site.speed * _ROUNDING, count)
@@ -171,7 +171,7 @@ class Allocator:
         The graph.
     site : Site
         The site.
-    readings : Readings
+    assumptions : ModelAssumptions
         ``reference_speed``, ``translation`` and ``full_level`` count.
     done : bool, shape (n_tasks,), optional
         Finished tasks: they take no time, count in no precedence level, and keep one processor.
@@ -186,7 +186,7 @@ class Allocator:
         self,
         graph: TaskGraph,
         site: Site,
-        readings: ModelAssumptions = PAPER,
+        assumptions: ModelAssumptions = PAPER,
         *,
         done: NDArray[np.bool_] | None = None,
     ) -> None:
@@ -198,10 +198,10 @@ class Allocator:
             )
         self._graph = graph
         self._site = site
-        self._readings = readings
+        self._assumptions = assumptions
         self._done = done
         self._flop = np.where(done, 0.0, graph.flop)
-        self._reference = reference_of(site, readings)
+        self._reference = reference_of(site, assumptions)
         self._power = site.power / self._reference.speed
         self._growth = _growth(
             graph,
@@ -223,7 +223,7 @@ class Allocator:
     def scrap_max(self, beta: float) -> Allocation:
         """Allocate by SCRAP-MAX, see `scrap_max`."""
         limit = floor(self._checked(beta) * self._power * _TOLERANCE)
-        passes = self._readings.full_level == "pass"
+        passes = self._assumptions.full_level == "pass"
         return self._allocation(self._growth.within_levels(limit, passes))
 
     def _checked(self, beta: float) -> float:
@@ -238,7 +238,7 @@ class Allocator:
     def _allocation(self, count: NDArray[np.int64]) -> Allocation:
         """Return the allocation of some numbers of reference processors."""
         time = task_times(self._flop, self._graph.alpha, count, self._reference.speed)
-        processors = translate(self._graph, count, self._reference, self._site, self._readings)
+        processors = translate(self._graph, count, self._reference, self._site, self._assumptions)
         processors[:, self._done] = 1
         return Allocation(count, time, processors)
 
@@ -290,7 +290,7 @@ def cpa(graph: TaskGraph, processors: int, speed: float) -> NDArray[np.int64]:
     return _growth(graph, graph.flop, graph.level, most, speed).balanced(processors)
 
 
-def hcpa(graph: TaskGraph, site: Site, readings: ModelAssumptions = PAPER) -> Allocation:
+def hcpa(graph: TaskGraph, site: Site, assumptions: ModelAssumptions = PAPER) -> Allocation:
     """Allocate a graph on a site of several clusters by HCPA: CPA on the reference cluster.
 
     A task stops growing where the best whole cluster no longer keeps up with the reference.
@@ -301,7 +301,7 @@ def hcpa(graph: TaskGraph, site: Site, readings: ModelAssumptions = PAPER) -> Al
         The graph.
     site : Site
         The site.
-    readings : Readings
+    assumptions : ModelAssumptions
         ``reference_speed`` and ``translation`` count.
 
     Returns
@@ -309,11 +309,11 @@ def hcpa(graph: TaskGraph, site: Site, readings: ModelAssumptions = PAPER) -> Al
     Allocation
         Processors of the reference cluster and of each cluster.
     """
-    return Allocator(graph, site, readings).hcpa()
+    return Allocator(graph, site, assumptions).hcpa()
 
 
 def scrap(
-    graph: TaskGraph, site: Site, beta: float, readings: ModelAssumptions = PAPER
+    graph: TaskGraph, site: Site, beta: float, assumptions: ModelAssumptions = PAPER
 ) -> Allocation:
     """Allocate a graph under a share of the power of a site by SCRAP (section 4 of [1]_).
 
@@ -328,7 +328,7 @@ def scrap(
         The site.
     beta : float
         The share, above 0 and at most 1.
-    readings : Readings
+    assumptions : ModelAssumptions
         ``reference_speed`` and ``translation`` count.
 
     Returns
@@ -341,14 +341,14 @@ def scrap(
     WorkloadError
         The share is out of its range.
     """
-    return Allocator(graph, site, readings).scrap(beta)
+    return Allocator(graph, site, assumptions).scrap(beta)
 
 
 def scrap_max(
     graph: TaskGraph,
     site: Site,
     beta: float,
-    readings: ModelAssumptions = PAPER,
+    assumptions: ModelAssumptions = PAPER,
     *,
     done: NDArray[np.bool_] | None = None,
 ) -> Allocation:
@@ -366,7 +366,7 @@ def scrap_max(
         The site.
     beta : float
         The share, above 0 and at most 1.
-    readings : Readings
+    assumptions : ModelAssumptions
         ``reference_speed``, ``translation`` and ``full_level`` count.
     done : bool, shape (n_tasks,), optional
         Finished tasks, for a graph that is partly executed.
@@ -381,7 +381,7 @@ def scrap_max(
     WorkloadError
         The share is out of its range, or the shape or type of `done` is wrong.
     """
-    return Allocator(graph, site, readings, done=done).scrap_max(beta)
+    return Allocator(graph, site, assumptions, done=done).scrap_max(beta)
 
 
 def remedy_of(share: float) -> str:

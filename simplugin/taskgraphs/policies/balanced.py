@@ -131,7 +131,7 @@ def balanced(
         beta = np.clip(beta, LEAST, 1.0)
         shares = zip(allocators, beta.tolist(), strict=True)
         allocations = [allocator.scrap_max(share) for allocator, share in shares]
-        makespans = plan(together, allocations, site, readings=PLANS, local=local).makespans
+        makespans = plan(together, allocations, site, assumptions=PLANS, local=local).makespans
         found = slowdown(own, makespans)
         return BalancedShares(
             beta, found / np.mean(found), unfairness(found), float(np.max(makespans))
@@ -153,4 +153,4 @@ def starts(graphs: Sequence[TaskGraph], site: Site) -> list[NDArray[np.float64]]
 
 def alone(graph: TaskGraph, allocation: Allocation, site: Site, local: Local = "sent") -> float:
     """Return the planned makespan of a graph alone on a site [s]."""
-    return plan(GraphSet((graph,)), (allocation,), site, readings=PLANS, local=local).makespan
+    return plan(GraphSet((graph,)), (allocation,), site, assumptions=PLANS, local=local).makespan

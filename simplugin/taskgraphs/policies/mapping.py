@@ -152,8 +152,7 @@ def plan(
     allocations: Sequence[Allocation],
     site: Site,
     *,
-    readings: ModelAssumptions = PAPER,
-    transfers: bool = True,
+    assumptions: ModelAssumptions = PAPER,
     local: Local = "sent",
 ) -> Schedule:
     """Map all tasks, if everything takes its estimated time.
@@ -166,12 +165,10 @@ def plan(
         One for each graph.
     site : Site
         The site.
-    readings : Readings
-        Its `packing`, `order`, `fixing` and `redistribution` count. With `fixing` "start" a task is
-        only mapped when the processors that are best for it are free; it is tried again, in order
-        with all others that wait, whenever a task finishes or a graph arrives.
-    transfers : bool
-        True if redistributions take time.
+    assumptions : ModelAssumptions
+        Its `packing`, `order`, `fixing`, `redistribution` and `transfers` apply. With `fixing`
+        "start" a task is only mapped when its best processors are free; it is tried again, in
+        order with all waiting tasks, whenever a task finishes or a graph arrives.
     local : {"sent", "kept"}
         Data that stay on a processor pass the network as others do, or cost nothing; that counts
         blocks, see `redistribution`.
@@ -187,7 +184,7 @@ def plan(
         An allocation is missing, or does not fit its graph or the site; the message names the
         graph.
     """
-    kernel = _kernel(graphs, allocations, site, readings, transfers, local)
+    kernel = _kernel(graphs, allocations, site, assumptions, local)
     kernel.plan()
     return Schedule(site, graphs, *kernel.schedule(), local)
 
@@ -214,13 +211,12 @@ class Mapper:
         graphs: GraphSet,
         allocations: Sequence[Allocation],
         site: Site,
-        readings: ModelAssumptions = PAPER,
-        transfers: bool = True,
+        assumptions: ModelAssumptions = PAPER,
         local: Local = "sent",
     ) -> None:
         self._graphs, self._local = graphs, local
         self._site = site
-        self._kernel = _kernel(graphs, allocations, site, readings, transfers, local)
+        self._kernel = _kernel(graphs, allocations, site, assumptions, local)
         self._now = 0.0
         # Of each task: 0 before it is ready, then 1 ready, 2 mapped, 3 started, 4 finished.
         self._state = [0] * graphs.n_tasks
@@ -375,8 +371,7 @@ def _kernel(
     graphs: GraphSet,
     allocations: Sequence[Allocation],
     site: Site,
-    readings: ModelAssumptions,
-    transfers: bool,
+    assumptions: ModelAssumptions,
     local: Local,
 ) -> Kernel:
     """Return the compiled mapper; raise WorkloadError if an allocation does not fit."""
@@ -399,11 +394,11 @@ def _kernel(
     kernel = Kernel(
         tasks,
         clusters,
-        readings.packing,
-        readings.order == "bottom",
-        readings.fixing == "reserve",
-        transfers,
-        readings.redistribution == "together",
+        assumptions.packing,
+        assumptions.order == "bottom",
+        assumptions.fixing == "reserve",
+        assumptions.transfers,
+        assumptions.redistribution == "together",
         local == "kept",
     )
     for first, allocation in zip(graphs.first.tolist(), allocations, strict=False):

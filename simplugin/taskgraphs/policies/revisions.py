@@ -90,7 +90,7 @@ class Revised:
     when : {"arrival", "event"}
         Set the share of a graph when it is submitted, or all shares whenever a graph is submitted
         or completed.
-    readings : Readings
+    assumptions : ModelAssumptions
         For allocations.
 
     Raises
@@ -103,7 +103,7 @@ class Revised:
     site: Site
     policy: SharingPolicy
     when: When = "event"
-    readings: ModelAssumptions = PAPER
+    assumptions: ModelAssumptions = PAPER
     _active: list[int] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -129,7 +129,7 @@ class Revised:
                 self.graphs.graphs[graph],
                 self.site,
                 shares[graph],
-                self.readings,
+                self.assumptions,
                 done=done[graph],
             )
             for graph in concerned
@@ -213,7 +213,7 @@ class Rebalanced:
     part : float
         Shares are balanced again after the mapping of this part of the tasks of all submitted
         graphs.
-    readings : Readings
+    assumptions : ModelAssumptions
         For allocations.
     local : {"sent", "kept"}
         As in `simplugin.taskgraphs.policies.mapping.plan`.
@@ -230,7 +230,7 @@ class Rebalanced:
     length: float = 1.0
     waste: float = 0.3
     part: float = 0.05
-    readings: ModelAssumptions = PAPER
+    assumptions: ModelAssumptions = PAPER
     local: Local = "sent"
     _active: list[int] = field(default_factory=list, init=False)
     _mapped: int = field(default=0, init=False)
@@ -255,7 +255,7 @@ class Rebalanced:
         if not done:
             return {}
         allocators = {
-            graph: Allocator(self.graphs.graphs[graph], self.site, self.readings, done=flags)
+            graph: Allocator(self.graphs.graphs[graph], self.site, self.assumptions, done=flags)
             for graph, flags in done.items()
         }
         given = self._beta[list(done)]
@@ -278,7 +278,7 @@ class Rebalanced:
         arrived = [graph for graph in active if np.isnan(self._own[graph])]
         for graph in arrived:
             submitted = self.graphs.graphs[graph]
-            allocation = scrap_max(submitted, self.site, 1.0, self.readings)
+            allocation = scrap_max(submitted, self.site, 1.0, self.assumptions)
             self._own[graph] = alone(submitted, allocation, self.site, self.local)
         known = ~np.isnan(self._own)
         n_tasks = int(np.sum(np.diff(self.graphs.first)[known]))

@@ -7,17 +7,15 @@ from small_graphs import graph_of, run_on, star
 
 from simplugin.simulation import SimGridOptions
 
-MODES = ["online", "planned"]
 
-
-@pytest.mark.parametrize("mode", MODES)
-def test_two_tasks_and_an_edge(mode):
+@pytest.mark.parametrize("planned", [False, True])
+def test_two_tasks_and_an_edge(planned):
     # 8 Gflop, a quarter sequential, on 3 processors: 2 s + 6 s / 3. The data leave over three
     # links of 0.2 GB/s and arrive over as many, through a switch of 0.5 GB/s: 3 GB take 6 s, after
     # a latency of two links and a switch.
     site = star(3, bandwidth=2e8, latency=1e-3, switch_bandwidth=5e8, switch_latency=3e-3)
     one = graph_of("g", [8e9, 4e9], [(0, 1, 3e9)], alpha=0.25)
-    done = run_on(site, (one,), counts=3, mode=mode)
+    done = run_on(site, (one,), counts=3, planned=planned)
     assert done.schedule.start.tolist() == pytest.approx([0.0, 10.005])
     assert done.schedule.finish.tolist() == pytest.approx([4.0, 12.005])
     assert done.sent.tolist() == pytest.approx([4.0])
@@ -106,10 +104,10 @@ def test_edges_and_tasks_of_nothing_take_no_time():
     assert done.sent.tolist() == done.arrived.tolist() == pytest.approx([0.0, 0.0, 1.0, 1.0])
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_release_dates(mode):
+@pytest.mark.parametrize("planned", [False, True])
+def test_release_dates(planned):
     graphs = tuple(graph_of(name, [2e9, 2e9], [(0, 1, 0)]) for name in "abc")
-    done = run_on(star(1), graphs, release=[0.0, 3.0, 20.0], counts=1, mode=mode)
+    done = run_on(star(1), graphs, release=[0.0, 3.0, 20.0], counts=1, planned=planned)
     # The second comes while the processor is taken, the third when everything is over.
     assert done.schedule.completion.tolist() == pytest.approx([4.0, 8.0, 24.0])
     assert done.schedule.start[4] == 20.0
@@ -135,15 +133,15 @@ def test_the_threads_agree():
 @given(
     st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), min_size=1, max_size=6),
     st.integers(1, 6),
-    st.sampled_from(MODES),
+    st.booleans(),
 )
-def test_chains_take_the_time_that_is_estimated(links, counts, mode):
+def test_chains_take_the_time_that_is_estimated(links, counts, planned):
     # One redistribution at a time has the network for itself.
     site = star(6, bandwidth=3e8, latency=1e-4, switch_latency=2e-4)
     flop = [1e9 * work for work, _ in links]
     edges = [(at, at + 1, 1e8 * byte) for at, (_, byte) in enumerate(links[:-1])]
     chain = graph_of("chain", flop, edges, alpha=0.1)
-    done = run_on(site, (chain,), counts=counts, mode=mode)
+    done = run_on(site, (chain,), counts=counts, planned=planned)
     assert done.makespan == pytest.approx(done.estimate, rel=1e-6)
     # 0.4 ms and the narrower of the host's links and the switch, where there are data.
     alone = sum((0.1 + 0.9 / counts) * work / 1e9 for work in flop) + sum(
@@ -152,10 +150,10 @@ def test_chains_take_the_time_that_is_estimated(links, counts, mode):
     assert done.makespan == pytest.approx(alone, rel=1e-6)
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_labels_of_the_trace(mode):
+@pytest.mark.parametrize("planned", [False, True])
+def test_labels_of_the_trace(planned):
     graphs = tuple(graph_of(name, [1e9, 1e9], [(0, 1, 1e6)]) for name in ("one", "two"))
-    done = run_on(star(2), graphs, counts=1, mode=mode, trace=True)
+    done = run_on(star(2), graphs, counts=1, planned=planned, trace=True)
     trace = done.result.trace
     assert sorted(trace.label[trace.kind == "ptask"]) == [
         *["one:t0", "one:t0->t1", "one:t1"],

@@ -99,7 +99,7 @@ def test_tasks_of_one_instant_are_mapped_together(apart, order):
     # Backwards if together: first both entry tasks; then the successors of tasks that end at 0.3 s.
     one = graph_of("g", [0.3e9, 1e9], [(0, 1, 0)])
     other = graph_of("h", [0.3e9 * (1 + apart), 1e9], [(0, 1, 0)])
-    done = run_on(star(4), (one, other), mapper=partial(ByHand, [[0], [1], [2], [3]]))
+    done = run_on(star(4), (one, other), decisions=partial(ByHand, [[0], [1], [2], [3]]))
     assert done.schedule.order.tolist() == order
     assert done.plan is None
     assert np.isnan(done.estimate)
@@ -117,7 +117,7 @@ def test_mappers_hear_everything_in_time():
 
     one = graph_of("g", [1e9, 2e9, 1e9], [(0, 2, 1e9), (1, 2, 0)])
     with pytest.raises(Exception, match="failed") as caught:
-        run_on(star(2), (one,), mapper=partial(Telling, [[0], [1], [0]]), release=[1.5])
+        run_on(star(2), (one,), decisions=partial(Telling, [[0], [1], [0]]), release=[1.5])
     log = caught.value.__cause__.args[0]
     assert [(what, which) for what, _, which in log] == [
         ("map", [0, 1]),
@@ -140,7 +140,7 @@ def test_online_without_disturbance_is_as_planned(fixing):
     graphs = tuple(
         graph_of(f"g{n}", [3e9, 5e9, 2e9], [(0, 1, 0), (1, 2, 0)], alpha=0.2) for n in range(3)
     )
-    done = run_on(star(2, 3), graphs, counts=2, readings=ModelAssumptions(fixing=fixing))
+    done = run_on(star(2, 3), graphs, counts=2, assumptions=ModelAssumptions(fixing=fixing))
     assert done.schedule.start.tolist() == pytest.approx(done.plan.start.tolist(), rel=1e-6)
     assert done.schedule.processor.tolist() == done.plan.processor.tolist()
 
@@ -161,7 +161,7 @@ def test_allocations_are_revised_when_graphs_come_and_go():
 
     first = [allocation_of(each, 1) for each in graphs]
     mapper = partial(Mapper, joint, first, star(2).site(), PAPER, True)
-    done = run_on(star(2), graphs, release=release, mapper=mapper, revise=shared)
+    done = run_on(star(2), graphs, release=release, decisions=mapper, revise=shared)
     # a is alone until 1, and its first task keeps both until 2; then one each until 6, when a is
     # completed, and b has the other as well for its last task.
     assert done.schedule.allocation.tolist() == [2, 1, 1, 2, 2, 2]

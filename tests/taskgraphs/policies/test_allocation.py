@@ -159,12 +159,12 @@ def area(count, time):
     return total
 
 
-def speed_of(site, readings):
+def speed_of(site, assumptions):
     """Return the speed of the reference cluster."""
     speeds = [float(speed) for speed in site.speed]
-    if readings.reference_speed == "mean":
+    if assumptions.reference_speed == "mean":
         return site.power / sum(map(len, site.hosts))
-    return min(speeds) if readings.reference_speed == "slowest" else max(speeds)
+    return min(speeds) if assumptions.reference_speed == "slowest" else max(speeds)
 
 
 def ceilings(graph, site, speed):
@@ -230,8 +230,8 @@ def plain_cpa(graph, processors, speed, ceiling):
     return grown(graph, speed, ceiling, goes_on)[-1]
 
 
-def plain_scrap(graph, site, beta, readings):
-    speed = speed_of(site, readings)
+def plain_scrap(graph, site, beta, assumptions):
+    speed = speed_of(site, assumptions)
 
     def fits(count, time, length):
         return area(count, time) <= beta * (site.power / speed) * (1 + 1e-9) * length
@@ -243,8 +243,8 @@ def plain_scrap(graph, site, beta, readings):
     return steps[-2] if broken and len(steps) > 1 else count
 
 
-def plain_scrap_max(graph, site, beta, readings, done=None):
-    speed = speed_of(site, readings)
+def plain_scrap_max(graph, site, beta, assumptions, done=None):
+    speed = speed_of(site, assumptions)
     limit = beta * (site.power / speed) * (1 + 1e-9)
     level = graph.level.tolist()
     over = [False] * graph.n_tasks if done is None else list(done)
@@ -259,7 +259,7 @@ def plain_scrap_max(graph, site, beta, readings, done=None):
         return sum(alike) + 1 <= limit
 
     left = replace(graph, flop=np.where(over, 0.0, graph.flop))
-    stops = readings.full_level == "stop"
+    stops = assumptions.full_level == "stop"
     return grown(left, speed, ceiling, may_grow=may_grow, stops=stops)[-1]
 
 
@@ -274,26 +274,28 @@ class TestObviousVersion:
 
     @settings(max_examples=40, derandomize=True)
     @given(graphs(), PLACES, READINGS)
-    def test_hcpa(self, graph, site, readings):
-        speed = speed_of(site, readings)
+    def test_hcpa(self, graph, site, assumptions):
+        speed = speed_of(site, assumptions)
         everyone = floor(site.power / speed * (1 + 1e-12))
         plain = plain_cpa(graph, everyone, speed, ceilings(graph, site, speed))
-        assert hcpa(graph, site, readings).reference.tolist() == plain
+        assert hcpa(graph, site, assumptions).reference.tolist() == plain
 
     @settings(max_examples=40, derandomize=True)
     @given(graphs(), PLACES, SHARES, READINGS)
-    def test_scrap(self, graph, site, beta, readings):
-        plain = plain_scrap(graph, site, beta, readings)
-        assert scrap(graph, site, beta, readings).reference.tolist() == plain
+    def test_scrap(self, graph, site, beta, assumptions):
+        plain = plain_scrap(graph, site, beta, assumptions)
+        assert scrap(graph, site, beta, assumptions).reference.tolist() == plain
 
     @settings(max_examples=40, derandomize=True)
     @given(graphs(), PLACES, SHARES, READINGS, st.data())
-    def test_scrap_max(self, graph, site, beta, readings, data):
+    def test_scrap_max(self, graph, site, beta, assumptions, data):
         some = st.lists(st.booleans(), min_size=graph.n_tasks, max_size=graph.n_tasks)
         done = data.draw(st.none() | some)
         mask = None if done is None else np.array(done)
-        allocation = scrap_max(graph, site, beta, readings, done=mask)
-        assert allocation.reference.tolist() == plain_scrap_max(graph, site, beta, readings, done)
+        allocation = scrap_max(graph, site, beta, assumptions, done=mask)
+        assert allocation.reference.tolist() == plain_scrap_max(
+            graph, site, beta, assumptions, done
+        )
 
     @pytest.mark.parametrize(("n_tasks", "n_levels"), [(70, 8), (140, 12)])
     def test_larger_graphs(self, n_tasks, n_levels):

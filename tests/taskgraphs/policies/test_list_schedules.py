@@ -281,14 +281,10 @@ def test_estimates_that_share_links_are_those_of_the_simulation():
         )
         assert alone.makespan == pytest.approx(3.0)
         assert together.makespan == pytest.approx(end)
-        done = execute(
-            together.graphs, site, schedule=together, mode="planned", platform=star(8).platform()
-        )
+        done = execute(together.graphs, site, decisions=together, platform=star(8).platform())
         assert done.makespan == pytest.approx(end, rel=1e-6)
         kept = heft(GraphSet((graph,)), site, redistribution="together")
-        done = execute(
-            kept.graphs, site, schedule=kept, mode="planned", platform=star(8).platform()
-        )
+        done = execute(kept.graphs, site, decisions=kept, platform=star(8).platform())
         assert done.makespan == pytest.approx(kept.makespan, rel=1e-6)
 
 

@@ -29,10 +29,11 @@ READINGS = st.builds(
 class Plain:
     """The rules of mapping, word by word."""
 
-    def __init__(self, graphs, allocations, site, readings, transfers):
-        self.graphs, self.site, self.readings, self.transfers = graphs, site, readings, transfers
+    def __init__(self, graphs, allocations, site, assumptions, transfers):
+        self.graphs, self.site = graphs, site
+        self.assumptions, self.transfers = assumptions, transfers
         self.mapped, self.begun, self.ended, self.waiting = {}, {}, {}, []
-        self.together = readings.redistribution == "together"
+        self.together = assumptions.redistribution == "together"
         self.busy = [0.0] * site.n_clusters  # until when each switch passes data on
         self.allocations = list(allocations)
 
@@ -43,7 +44,7 @@ class Plain:
         self.ended[task] = date
 
     def bottom(self, task):
-        if self.readings.order == "fifo":
+        if self.assumptions.order == "fifo":
             return 0.0
         number = self.graphs.graph_of[task]
         time = self.allocations[number].time[task - self.graphs.first[number]]
@@ -133,9 +134,9 @@ class Plain:
         whole = self.candidate(task, cluster, count, now)
         smaller = [self.candidate(task, cluster, each, now) for each in range(1, count)]
         smaller = [each for each in smaller if each[0] < whole[0] and each[1] <= whole[1]]
-        if not smaller or self.readings.packing == "off":
+        if not smaller or self.assumptions.packing == "off":
             return whole
-        if self.readings.packing == "largest":
+        if self.assumptions.packing == "largest":
             return max(smaller, key=lambda each: each[2])
         return min(smaller, key=lambda each: (each[1], each[0], -each[2]))
 
@@ -147,7 +148,7 @@ class Plain:
             _, _, _, cluster, chosen, arrival, is_free = min(
                 places, key=lambda each: (each[1], each[3])
             )
-            if self.readings.fixing == "reserve" or is_free <= now:
+            if self.assumptions.fixing == "reserve" or is_free <= now:
                 self.busy = self.queued(task, cluster, now)
                 self.mapped[task] = cluster, chosen, arrival
                 mapped.append(task)
@@ -170,11 +171,12 @@ def late_or_early(rng):
 
 
 @settings(max_examples=60, derandomize=True)
-@given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
-def test_what_happens_as_estimated_is_mapped_as_planned(seed, readings, transfers):
+@given(seed=SEEDS, assumptions=READINGS, transfers=st.booleans())
+def test_what_happens_as_estimated_is_mapped_as_planned(seed, assumptions, transfers):
     graphs, allocations, site = random_scene(seed)
-    schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
-    mapper = Mapper(graphs, allocations, site, readings, transfers)
+    assumptions = replace(assumptions, transfers=transfers)
+    schedule = plan(graphs, allocations, site, assumptions=assumptions)
+    mapper = Mapper(graphs, allocations, site, assumptions)
     mapped, _ = followed(graphs, mapper)
     assert [each.task for each in mapped] == schedule.order.tolist()
     for each in mapped:
@@ -185,12 +187,12 @@ def test_what_happens_as_estimated_is_mapped_as_planned(seed, readings, transfer
 
 
 @settings(max_examples=120, derandomize=True)
-@given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
-def test_what_happens_otherwise_is_mapped_as_the_plain_version_does(seed, readings, transfers):
+@given(seed=SEEDS, assumptions=READINGS, transfers=st.booleans())
+def test_what_happens_otherwise_is_mapped_as_the_plain_version_does(seed, assumptions, transfers):
     graphs, allocations, site = random_scene(seed)
     rng = np.random.default_rng(seed)
-    mapper = Mapper(graphs, allocations, site, readings, transfers)
-    plain = Plain(graphs, allocations, site, readings, transfers)
+    mapper = Mapper(graphs, allocations, site, replace(assumptions, transfers=transfers))
+    plain = Plain(graphs, allocations, site, assumptions, transfers)
 
     def revise(_, n_done):
         number = int(rng.integers(graphs.n_graphs))
@@ -377,12 +379,12 @@ FORESEEN_READINGS = st.builds(
 
 
 @settings(max_examples=60, derandomize=True)
-@given(seed=SEEDS, readings=FORESEEN_READINGS)
-def test_what_is_forecast_happens_if_nothing_deviates(seed, readings):
+@given(seed=SEEDS, assumptions=FORESEEN_READINGS)
+def test_what_is_forecast_happens_if_nothing_deviates(seed, assumptions):
     graphs, allocations, site = random_scene(seed)
     graphs = GraphSet(graphs.graphs)  # all there from the start
-    completion = plan(graphs, allocations, site, readings=readings).completion
-    mapper = Mapper(graphs, allocations, site, readings)
+    completion = plan(graphs, allocations, site, assumptions=assumptions).completion
+    mapper = Mapper(graphs, allocations, site, assumptions)
     asked = []
 
     def revise(now, _):
@@ -394,16 +396,16 @@ def test_what_is_forecast_happens_if_nothing_deviates(seed, readings):
 
 
 @settings(max_examples=60, derandomize=True)
-@given(seed=SEEDS, readings=FORESEEN_READINGS)
-def test_what_happened_otherwise_counts(seed, readings):
+@given(seed=SEEDS, assumptions=FORESEEN_READINGS)
+def test_what_happened_otherwise_counts(seed, assumptions):
     # Tasks take less or more time than estimated until half are done. Once those have ended, all
     # goes as estimated, and must end as is forecast then. Only tasks that are mapped when they can
     # start have no more to wait for than their data, so that the world need not know of queues.
-    readings = replace(readings, fixing="start")
+    assumptions = replace(assumptions, fixing="start")
     graphs, allocations, site = random_scene(seed)
     graphs = GraphSet(graphs.graphs)
     rng = np.random.default_rng(seed)
-    mapper = Mapper(graphs, allocations, site, readings)
+    mapper = Mapper(graphs, allocations, site, assumptions)
     done, until, told = [0], [0.0], []
 
     def revise(now, n_done):
@@ -426,8 +428,8 @@ def test_what_happened_otherwise_counts(seed, readings):
 
 
 @settings(max_examples=40, derandomize=True)
-@given(seed=SEEDS, readings=FORESEEN_READINGS)
-def test_graphs_that_are_not_submitted_are_not_foreseen(seed, readings):
+@given(seed=SEEDS, assumptions=FORESEEN_READINGS)
+def test_graphs_that_are_not_submitted_are_not_foreseen(seed, assumptions):
     graphs, allocations, site = random_scene(seed)
     now = float(np.median(graphs.release))
     here = np.flatnonzero(graphs.release <= now)
@@ -441,8 +443,8 @@ def test_graphs_that_are_not_submitted_are_not_foreseen(seed, readings):
         ]
         for known in (graphs, few)
     ]
-    everyone = Mapper(graphs, allocations, site, readings)
-    only = Mapper(few, [allocations[each] for each in here], site, readings)
+    everyone = Mapper(graphs, allocations, site, assumptions)
+    only = Mapper(few, [allocations[each] for each in here], site, assumptions)
     for mapped in (False, True):
         if mapped:
             everyone.map_ready(now, ready[0])
@@ -453,14 +455,14 @@ def test_graphs_that_are_not_submitted_are_not_foreseen(seed, readings):
 
 
 @settings(max_examples=40, derandomize=True)
-@given(seed=SEEDS, readings=FORESEEN_READINGS)
-def test_what_if_is_what_would_be_and_changes_nothing(seed, readings):
+@given(seed=SEEDS, assumptions=FORESEEN_READINGS)
+def test_what_if_is_what_would_be_and_changes_nothing(seed, assumptions):
     graphs, allocations, site = random_scene(seed)
     _, others, _ = random_scene(seed)
     rng = np.random.default_rng(seed)
     for each in others:
         each.processors = rng.integers(1, site.processors[:, np.newaxis] + 1, each.processors.shape)
-    mapper = Mapper(graphs, allocations, site, readings)
+    mapper = Mapper(graphs, allocations, site, assumptions)
     count = int(rng.integers(1, graphs.n_graphs + 1))
 
     def revise(now, n_done):

@@ -1,8 +1,6 @@
 """The shipped policies and their shares; plans pass the checks, harm is told; contention."""
 
-import sys
 from dataclasses import replace
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -20,7 +18,7 @@ from simplugin.taskgraphs.policies.shares import (
     proportional,
     weighted,
 )
-from simplugin.taskgraphs.policies.shipped import POLICIES, policy_called
+from simplugin.taskgraphs.policies.shipped import POLICIES
 from simplugin.taskgraphs.schedule import Schedule, violations
 from simplugin.taskgraphs.timing import task_times
 from simplugin.workloads.task_graphs import GraphSet
@@ -69,37 +67,10 @@ class TestConformance:
 
 @pytest.mark.parametrize("kind", ["cp", "width", "work"])
 def test_mu(kind):
-    mixed, equal, purely = (
-        policy_called(f"wps_{kind}", mu=mu)(GRAPHS, SITE) for mu in (0.3, 1.0, 0.0)
-    )
+    mixed, equal, purely = (POLICIES[f"wps_{kind}"](GRAPHS, SITE, mu=mu) for mu in (0.3, 1.0, 0.0))
     assert equal.tolist() == pytest.approx(EXPECTED["es"])
     assert purely.tolist() == pytest.approx(EXPECTED[f"ps_{kind}"])
     assert mixed == pytest.approx(0.3 * equal + 0.7 * purely)
-
-
-def test_ones_own(monkeypatch):
-    def last(graphs, site, rest=0.1):
-        assert site is SITE
-        return [rest] * (len(graphs) - 1) + [1.0]
-
-    module = ModuleType("own_sharing")
-    vars(module).update(last=last)
-    monkeypatch.setitem(sys.modules, "own_sharing", module)
-    assert policy_called("own_sharing:last")(GRAPHS, SITE) == [0.1, 1.0]
-    assert policy_called("own_sharing:last", rest=0.2)(GRAPHS, SITE) == [0.2, 1.0]
-
-
-REFUSED = [
-    ("fair", {}, r"no policy is called 'fair'; .*'wps_work'"),
-    ("es", {"mu": 0.5}, r"'es' has no parameter 'mu'; it has none"),
-    ("wps_cp", {"nu": 0.5}, r"'wps_cp' has no parameter 'nu'; it has 'mu'"),
-]
-
-
-@pytest.mark.parametrize(("name", "parameters", "message"), REFUSED)
-def test_refused(name, parameters, message):
-    with pytest.raises(WorkloadError, match=message):
-        policy_called(name, **parameters)
 
 
 def test_graphs_without_work_cannot_share_by_it():
@@ -119,10 +90,11 @@ READINGS = st.builds(
 
 
 @settings(max_examples=60, derandomize=True)
-@given(seed=st.integers(0, 2**32 - 1), readings=READINGS, transfers=st.booleans())
-def test_plans_violate_nothing(seed, readings, transfers):
+@given(seed=st.integers(0, 2**32 - 1), assumptions=READINGS, transfers=st.booleans())
+def test_plans_violate_nothing(seed, assumptions, transfers):
     graphs, allocations, site = random_scene(seed)
-    schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
+    assumptions = replace(assumptions, transfers=transfers)
+    schedule = plan(graphs, allocations, site, assumptions=assumptions)
     assert violations(schedule, transfers=transfers) == []
     # No path is shorter than with each task on the whole of the cluster that is best for it.
     whole = np.min(
@@ -273,10 +245,10 @@ def starts(multi, graph):
     """Return when tasks start by estimates, apart and together, and on SimGrid."""
     graphs, allocations = GraphSet((graph,)), [allocation_of(graph, 1)]
     apart, together = (
-        plan(graphs, allocations, multi.site(), readings=readings).start
-        for readings in (PAPER, TOGETHER)
+        plan(graphs, allocations, multi.site(), assumptions=assumptions).start
+        for assumptions in (PAPER, TOGETHER)
     )
-    done = run_on(multi, (graph,), counts=1, readings=TOGETHER)
+    done = run_on(multi, (graph,), counts=1, assumptions=TOGETHER)
     return apart, together, done.schedule.start
 
 

@@ -199,8 +199,8 @@ def test_tasks_next_to_their_data_wait_for_nothing(name):
     site = star(2, bandwidth=1.25e8)
     graphs = GraphSet((FORK,))
     kept = SCHEDULERS[name](graphs, site.site())
-    how = {"mode": "planned", "platform": site.platform()}
-    done = execute(graphs, site.site(), schedule=kept, **how)
+    how = {"platform": site.platform()}
+    done = execute(graphs, site.site(), decisions=kept, **how)
     # 3 s of work on one processor, instead of 10 s for a message to the other.
     assert kept.makespan == pytest.approx(3.0)
     assert done.makespan == pytest.approx(3.0)
@@ -208,9 +208,9 @@ def test_tasks_next_to_their_data_wait_for_nothing(name):
     assert done.moved.tolist() == [0.0, 0.0]
     sent = SCHEDULERS[name](graphs, site.site(), local="sent")
     assert sent.makespan == pytest.approx(12.0)
-    assert execute(graphs, site.site(), schedule=sent, **how).moved.tolist() == [1.25e9, 1.25e9]
+    assert execute(graphs, site.site(), decisions=sent, **how).moved.tolist() == [1.25e9, 1.25e9]
     with pytest.raises(WorkloadError, match="local"):
-        execute(graphs, site.site(), schedule=kept, local="sent", **how)
+        execute(graphs, site.site(), decisions=kept, local="sent", **how)
 
 
 @settings(max_examples=25, derandomize=True)
@@ -223,7 +223,7 @@ def test_chains_are_executed_as_planned(seed, name):
     edges = [(i, i + 1, random.uniform(0, 5e9)) for i in range(n_tasks - 1)]
     graphs = GraphSet((graph_of("g", random.uniform(1e8, 1e10, n_tasks), edges, alpha=0.1),))
     schedule = SCHEDULERS[name](graphs, multi.site(), local="kept")
-    executed(graphs, multi, schedule, {"schedule": schedule, "mode": "planned"})
+    executed(graphs, multi, schedule, {"decisions": schedule})
 
 
 @settings(max_examples=25, derandomize=True)
@@ -236,9 +236,9 @@ def test_mapped_chains_are_executed_as_planned(seed, redistribution):
     graphs = GraphSet((graph_of("g", random.uniform(1e8, 1e10, n_tasks), edges, alpha=0.1),))
     counts = random.integers(1, site.processors.min() + 1, n_tasks)
     allocations = [allocation_of(graphs.graphs[0], counts, site.n_clusters)]
-    readings = ModelAssumptions(redistribution=redistribution)
-    schedule = plan(graphs, allocations, site, readings=readings, local="kept")
-    how = {"allocations": allocations, "readings": readings, "local": "kept"}
+    assumptions = ModelAssumptions(redistribution=redistribution)
+    schedule = plan(graphs, allocations, site, assumptions=assumptions, local="kept")
+    how = {"allocations": allocations, "assumptions": assumptions, "local": "kept"}
     executed(graphs, multi, schedule, how)
 
 

@@ -31,30 +31,34 @@ from simplugin.workloads.task_graphs import GraphSet
 SITE = LILLE.site()
 GRAPHS = combination("random", 4, 1)
 MAKERS = {
-    "arrival": lambda graphs, policy, readings: Revised(graphs, SITE, policy, "arrival", readings),
-    "event": lambda graphs, policy, readings: Revised(graphs, SITE, policy, "event", readings),
-    "rebalanced": lambda graphs, _, readings: Rebalanced(graphs, SITE, readings=readings),
+    "arrival": lambda graphs, policy, assumptions: Revised(
+        graphs, SITE, policy, "arrival", assumptions
+    ),
+    "event": lambda graphs, policy, assumptions: Revised(
+        graphs, SITE, policy, "event", assumptions
+    ),
+    "rebalanced": lambda graphs, _, assumptions: Rebalanced(graphs, SITE, assumptions=assumptions),
 }
 TOGETHER = ModelAssumptions(redistribution="together")
 
 
-def run(graphs, release=(), *, revise=None, beta=None, policy="wps_width", readings=PAPER):
+def run(graphs, release=(), *, revise=None, beta=None, policy="wps_width", assumptions=PAPER):
     """Execute; who has no share yet starts with least, which nobody may notice."""
     beta = np.full(len(graphs), 1e-9) if beta is None else beta
     allocations = [
-        scrap_max(graph, SITE, share, readings)
+        scrap_max(graph, SITE, share, assumptions)
         for graph, share in zip(graphs, beta.tolist(), strict=True)
     ]
-    how = {"release": release, "allocations": allocations, "readings": readings}
+    how = {"release": release, "allocations": allocations, "assumptions": assumptions}
     if revise is not None:
         joint = GraphSet(tuple(graphs), np.array(release, dtype=float))
-        how["revise"] = MAKERS[revise](joint, POLICIES[policy], readings)
+        how["revise"] = MAKERS[revise](joint, POLICIES[policy], assumptions)
     return run_on(LILLE, tuple(graphs), **how).schedule
 
 
 @cache
-def makespan_alone(number, readings=PAPER):
-    return run([GRAPHS[number]], beta=np.ones(1), readings=readings).makespan
+def makespan_alone(number, assumptions=PAPER):
+    return run([GRAPHS[number]], beta=np.ones(1), assumptions=assumptions).makespan
 
 
 @pytest.mark.parametrize("policy", ["s", "ps_work"])
@@ -67,11 +71,11 @@ def test_on_arrival_is_as_before_if_all_arrive_at_once(policy):
 
 @pytest.mark.parametrize("revise", MAKERS)
 @pytest.mark.parametrize(
-    "readings", [TOGETHER, ModelAssumptions(fixing="start")], ids=["together", "start"]
+    "assumptions", [TOGETHER, ModelAssumptions(fixing="start")], ids=["together", "start"]
 )
-def test_a_graph_alone_runs_as_if_nobody_watched(revise, readings):
-    found = run([GRAPHS[2]], revise=revise, readings=readings)
-    assert found.makespan == pytest.approx(makespan_alone(2, readings), rel=1e-9)
+def test_a_graph_alone_runs_as_if_nobody_watched(revise, assumptions):
+    found = run([GRAPHS[2]], revise=revise, assumptions=assumptions)
+    assert found.makespan == pytest.approx(makespan_alone(2, assumptions), rel=1e-9)
 
 
 @pytest.mark.parametrize("revise", MAKERS)
@@ -145,7 +149,7 @@ def test_who_has_nothing_left_to_compute_competes_no_more():
 def test_started_tasks_keep_their_processors():
     # The second graph's arrival changes nothing of what has been mapped before.
     first, both = (
-        run(GRAPHS[:2], [0.0, date], revise="event", readings=ModelAssumptions(fixing="start"))
+        run(GRAPHS[:2], [0.0, date], revise="event", assumptions=ModelAssumptions(fixing="start"))
         for date in (1e4, 30.0)
     )
     begun = first.start[: GRAPHS[0].n_tasks] < 30.0
@@ -176,7 +180,7 @@ def fixed(graphs, beta):
 
 def planned(beta):
     graphs = GraphSet(FOUR)
-    found = plan(graphs, fixed(graphs, beta), SITE, readings=PLANS)
+    found = plan(graphs, fixed(graphs, beta), SITE, assumptions=PLANS)
     own = [alone(graph, scrap_max(graph, SITE, 1.0), SITE) for graph in FOUR]
     return unfairness(slowdown(own, found.makespans)), found.makespan
 
@@ -343,5 +347,5 @@ def test_all_tasks_mapped_is_nothing_to_balance():
 
 def test_alone_is_a_plan_that_counts_contention():
     graphs = GraphSet(FOUR[1:2])
-    found = plan(graphs, fixed(graphs, [1.0]), SITE, readings=TOGETHER).makespan
+    found = plan(graphs, fixed(graphs, [1.0]), SITE, assumptions=TOGETHER).makespan
     assert alone(FOUR[1], scrap_max(FOUR[1], SITE, 1.0), SITE) == found
