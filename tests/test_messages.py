@@ -218,5 +218,5 @@ def test_a_wrong_policy_is_named(choice, failures):
 
 @pytest.mark.parametrize("policy", [lambda _: None, "lag"])
 def test_what_is_no_policy_is_refused(policy):
-    with pytest.raises(SimpluginError, match="give a Policy"):
+    with pytest.raises(SimpluginError, match="give a BagPolicy"):
         execute(TREE, TASKS, policy)

@@ -144,7 +144,7 @@ class BagAssessment:
         The execution.
     optimum : SteadyState
         The best steady state of the same tree and applications.
-    theory : float
+    expected_throughput : float
         Fair throughput that the policy expected [tasks/s]; nan if unknown.
     changes : bool
         True if the platform changed during the run, so that the optimum, for its initial state,
@@ -153,7 +153,7 @@ class BagAssessment:
 
     execution: BagExecution
     optimum: SteadyState
-    theory: float = math.nan
+    expected_throughput: float = math.nan
     changes: bool = False
 
     @cached_property
@@ -231,7 +231,7 @@ class BagAssessment:
         return (
             Metric("fair_throughput", _known(fair(self.throughput, weight)), "task/s"),
             Metric("fair_slope", _known(fair(self.slope, weight)), "task/s"),
-            Metric("theory", _known(self.theory), "task/s"),
+            Metric("theory", _known(self.expected_throughput), "task/s"),
             Metric("makespan", self.makespan, "s"),
             Metric("tasks", int(self.execution.computed.sum())),
             Metric("hosts_used", int(np.count_nonzero(self.execution.computed.sum(axis=1)))),

@@ -456,7 +456,7 @@ class BagPolicy:
     buffer_per_application : bool
         With `parallel`: True if each application has all slots of a buffer to itself; else its
         part of them.
-    theory : float
+    expected_throughput : float
         Fair throughput that the policy expects [tasks/s, per unit of weight]; nan if unknown.
     horizon : float
         Expected duration of the run [s]. A child with a link that cannot carry a task and a
@@ -473,5 +473,5 @@ class BagPolicy:
     bundled: bool = False
     parallel: bool = False
     buffer_per_application: bool = False
-    theory: float = math.nan
+    expected_throughput: float = math.nan
     horizon: float = math.inf

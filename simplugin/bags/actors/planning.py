@@ -115,7 +115,7 @@ def negotiating(
         decide,
         planner=partial(_planned, make=make),
         period=time_between_looks(period, bags, fair),
-        theory=fair,
+        expected_throughput=fair,
         horizon=expected_time(bags, fair),
     )
 

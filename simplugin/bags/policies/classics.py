@@ -126,8 +126,8 @@ def cgbc(tree: Tree, bags: Bags) -> BagPolicy:
     able = bags.allowed(tree.hosts, tree.speed, bundled=True)[:, 0]
     hosts = [name for name, computes in zip(tree.hosts, able.tolist(), strict=True) if computes]
     bundles = best(tree, flop, byte, hosts=set(hosts)).throughput
-    theory = bundles / float(bags.weight.min())
-    return BagPolicy("cgbc", bandwidth_centric, bundled=True, theory=theory)
+    expected = bundles / float(bags.weight.min())
+    return BagPolicy("cgbc", bandwidth_centric, bundled=True, expected_throughput=expected)
 
 
 def bcs(tree: Tree, bags: Bags, *, buffer_per_application: bool = False) -> BagPolicy:

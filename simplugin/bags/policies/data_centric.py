@@ -180,7 +180,7 @@ def data_centric(
     Parameters
     ----------
     tree, bags
-        The platform and the applications, from which `BagPolicy.theory` follows.
+        The platform and the applications, from which `BagPolicy.expected_throughput` follows.
     balance, order, limit
         See `trade`.
     decentralised : bool
@@ -201,6 +201,8 @@ def data_centric(
     """
     traded = trade(tree, bags, balance=balance, order=order, limit=limit)
     if not decentralised:
-        return BagPolicy("data_centric", balanced, plans=traded.plans, theory=traded.fair)
+        return BagPolicy(
+            "data_centric", balanced, plans=traded.plans, expected_throughput=traded.fair
+        )
     make = partial(Trader, balance=balance, order=order, limit=limit)
     return negotiating("data_centric", balanced, make, bags, traded.fair, period)

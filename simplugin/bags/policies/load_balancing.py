@@ -78,4 +78,4 @@ def lp(
 
     best = steady_state(tree, bags, port=port, cut=cut, least_communication=least_communication)
     plans = tuple(NodePlan(best.rates(host)) for host in range(tree.n_hosts))
-    return BagPolicy("lp", balanced, plans=plans, theory=best.fair)
+    return BagPolicy("lp", balanced, plans=plans, expected_throughput=best.fair)

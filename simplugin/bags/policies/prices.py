@@ -233,7 +233,7 @@ def prices(
     Parameters
     ----------
     tree : Tree
-        As measured. With `decentralised`, only `BagPolicy.theory` follows from it.
+        As measured. With `decentralised`, only `BagPolicy.expected_throughput` follows from it.
     bags : Bags
         The applications.
     buffer : int
@@ -274,4 +274,4 @@ def prices(
     plans = tuple(
         NodePlan(rates, slots_for(rates, buffer) if typed else ()) for rates in found.rates
     )
-    return BagPolicy("prices", priced, plans=plans, theory=found.fair)
+    return BagPolicy("prices", priced, plans=plans, expected_throughput=found.fair)

@@ -217,7 +217,7 @@ def _executions(
         )
         for order in range(setting.orders)
     ]
-    return done, policy.theory
+    return done, policy.expected_throughput
 
 
 def _delays(tree: Tree, setting: PolicySetting, source: list[int]) -> NDArray[np.float64] | None:

