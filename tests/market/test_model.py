@@ -36,31 +36,26 @@ def test_terms_make_the_market_that_they_describe():
     assert MarketTerms().market([1.0, 1.0], 10).caps.tolist() == [10, 10]
 
 
-SENSELESS_TERMS = [
-    ({"alpha": [0.5, 0.0]}, "alpha is"),
-    ({"alpha": [0.5, 1e-300]}, "alpha is .*1e-300.*; give discount rates from 1.2e-16 on"),
-    ({"alpha": "ab"}, "alpha is 'ab'"),
-    ({"n_max": -1}, "n_max is -1; give whole numbers of tasks from 0 on, or None or inf"),
-    ({"n_max": [4, np.nan]}, "n_max is .*nan"),
-    ({"n_max": "ab"}, "n_max is 'ab'"),
-    ({"discounts": [1.0, 0.5, 0.6]}, "discounts rise from 0.5 for task 2 to 0.6 for the next"),
-    ({"discounts": [1.1]}, r"discounts are \[1.1\]; give factors from 0 to 1"),
-    ({"discounts": []}, "discounts are"),
-    ({"discounts": [1.0], "alpha": 0.5}, "alpha cannot be combined with discounts"),
-    ({"price_unit": 0.0}, "price_unit is 0.0"),
-    ({"setup": -1.0}, "setup is -1.0"),
+INVALID_TERMS = [
+    *({"alpha": alpha} for alpha in ([0.5, 0.0], [0.5, 1e-300], "ab")),
+    *({"n_max": limit} for limit in (-1, [4, np.nan], "ab")),
+    *({"discounts": factors} for factors in ([1.0, 0.5, 0.6], [1.1], [])),
+    {"alpha": 0.5, "discounts": [1.0]},
+    {"price_unit": 0.0},
+    {"setup": -1.0},
 ]
 
 
-@pytest.mark.parametrize(("fields", "message"), SENSELESS_TERMS)
-def test_senseless_terms_are_refused(fields, message):
-    with pytest.raises(WorkloadError, match=message):
+@pytest.mark.parametrize("fields", INVALID_TERMS)
+def test_invalid_terms_are_refused(fields):
+    with pytest.raises(WorkloadError) as caught:
         MarketTerms(**fields)  # type: ignore[arg-type]
+    assert str(caught.value).startswith(next(iter(fields)))
 
 
 def test_the_largest_share_counts_in_means_rounded_up():
     assert [largest_share(1000, 12, factor) for factor in (1, 1.5, 2)] == [84, 126, 168]
-    with pytest.raises(WorkloadError, match=r"lambda is 0\.9"):
+    with pytest.raises(WorkloadError):
         largest_share(1000, 12, 0.9)
 
 
@@ -99,8 +94,7 @@ def test_terms_keep_what_they_were_given():
     assert market.q.tolist() == [0.5, 0.75]
     assert market.caps.tolist() == [5, 6]
     for kept in (terms.alpha, terms.n_max):
-        with pytest.raises(ValueError, match="read-only"):
-            kept[0] = 1  # type: ignore[index]
+        assert not kept.flags.writeable  # type: ignore[union-attr]
 
 
 STAR = Path(__file__).parents[2] / "platforms_xml" / "star.xml"
@@ -194,30 +188,33 @@ def test_a_site_comes_back_from_its_own_platform():
 
 
 NO_SITES = [
-    ("dusk", None, "scheduler 'dusk' is no host; there are"),
-    ("alone", None, "scheduler 'alone' has a route to no host"),
-    ("desk", ["b9", "b8"], "peers names 'b8', which is no host"),
-    ("desk", ["b9", "desk"], "peers names 'desk', which is the scheduler"),
-    ("desk", ["b9", "b10", "b9"], "peers names 'b9' twice"),
-    ("desk", ["idle"], "peers names 'idle', which computes nothing"),
-    ("desk", ["b9", "near"], "peers names 'near', to which scheduler 'desk' has no route"),
+    ("dusk", None, "dusk"),
+    ("alone", None, "alone"),
+    ("desk", ["b9", "b8"], "b8"),
+    ("desk", ["b9", "desk"], "desk"),
+    ("desk", ["b9", "b10", "b9"], "b9"),
+    ("desk", ["idle"], "idle"),
+    ("desk", ["b9", "near"], "near"),
 ]
 
 
-@pytest.mark.parametrize(("scheduler", "peers", "words"), NO_SITES)
-def test_what_is_no_site_is_refused(chain, scheduler, peers, words):
-    with pytest.raises(WorkloadError, match=words):
+@pytest.mark.parametrize(("scheduler", "peers", "culprit"), NO_SITES)
+def test_invalid_sites_are_refused(chain, scheduler, peers, culprit):
+    with pytest.raises(WorkloadError) as caught:
         site_of(chain, scheduler, peers)
+    assert caught.value.argument == ("peers" if peers else "scheduler")
+    assert repr(culprit) in str(caught.value)
 
 
 def test_a_route_without_one_bandwidth_is_refused(simgrid_prefix):
     wifi = simgrid_prefix / "share" / "examples" / "platforms" / "wifi.xml"
-    with pytest.raises(WorkloadError, match=r"'Station 2' passes the Wi-Fi link 'AP1'"):
+    with pytest.raises(WorkloadError) as caught:
         site_of(wifi, "Station 1", ["Station 2"])
+    assert caught.value.argument == "peers"
 
 
 def test_hosts_beside_a_scheduler_are_those_of_its_zone(chain):
     assert hosts_beside(chain, "desk") == ["b10", "b9", "alone", "idle", "near"]
     assert hosts_beside(STAR, "worker-3")[0] == "master"
-    with pytest.raises(WorkloadError, match="in no zone with other hosts"):
+    with pytest.raises(WorkloadError):
         hosts_beside(chain, "nobody")

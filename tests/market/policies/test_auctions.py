@@ -155,14 +155,14 @@ def test_prices_far_from_one_are_found():
 
 def test_a_clock_must_rise():
     for tick in (0, -1.0, 1e-7, np.inf, np.nan):
-        with pytest.raises(WorkloadError, match="each is a round"):
+        with pytest.raises(WorkloadError):
             ascending_clock(BundleMarket([12.0, 7.0], 3, 3, 0.5), tick=tick)
 
 
 def test_a_clock_refuses_what_does_not_fit():
     scheduler = CLINCHING.scheduler(2, 7, None)
     next(scheduler)
-    with pytest.raises(InfeasibleError, match="7 tasks cannot be placed"):
+    with pytest.raises(InfeasibleError):
         scheduler.send([("cap", 3), ("cap", 3)])
 
 
@@ -196,23 +196,16 @@ def test_payments_are_paid_on_simgrid():
     assert deal.payments.tolist() == alone.payments.tolist()
 
 
-@pytest.mark.parametrize(
-    ("payments", "message"),
-    [
-        ([1.0], "give 2 finite numbers"),
-        ([1.0, np.nan], "give 2 finite numbers"),
-        ([1.0, 2.0], "peer 1 pays 2"),
-    ],
-)
-def test_refuses_payments_that_are_none(payments, message):
+@pytest.mark.parametrize("payments", [[1.0], [1.0, np.nan], [1.0, 2.0]])
+def test_refuses_invalid_payments(payments):
     def scheduler(*_):
         yield Call((0,), ("price", 0.0))
         return Agreement(np.array([3, 0]), 1.0, np.array(payments))
 
     odd = BundleNegotiation("odd", scheduler, CLINCHING.peer)
-    with pytest.raises(WorkloadError, match=message):
+    with pytest.raises(WorkloadError):
         negotiate(odd, [1.0, 2.0], 3, 3, 0.5)
-    with pytest.raises(WorkloadError, match=message):
+    with pytest.raises(WorkloadError):
         execute(
             PeerSite.numbered(np.ones(2), np.ones(2)), Bundle("b", 3, 1.0, 1.0), MarketTerms(), odd
         )

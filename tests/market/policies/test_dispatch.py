@@ -150,7 +150,7 @@ def test_one_by_one_fills_in_order(caps, data):
 
 
 def test_too_small_caps():
-    with pytest.raises(InfeasibleError, match="4 tasks cannot be dealt"):
+    with pytest.raises(InfeasibleError):
         round_robin(4, np.array([1, 2]))
 
 

@@ -103,7 +103,7 @@ def test_as_many_as_floats_can_count(weights, count):
 
 @pytest.mark.parametrize("weight", [-1.0, np.nan, 1.7e308])
 def test_weights_that_nothing_is_in_proportion_to(weight):
-    with pytest.raises(WorkloadError, match="weights are"):
+    with pytest.raises(WorkloadError):
         in_proportion(np.array([1.0, weight]), 2, np.array([2, 2]))
 
 

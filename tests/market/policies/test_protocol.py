@@ -175,7 +175,7 @@ def test_a_local_scheduler_itself_refuses_what_does_not_fit(name):
     scheduler = shipped.scheduler(2, 10, generator)
     peers = [shipped.peer(1.0, 4, 0.5, generator), shipped.peer(2.0, 5, 0.5, generator)]
     call = next(scheduler)
-    with pytest.raises(InfeasibleError, match="10 tasks cannot be placed"):
+    with pytest.raises(InfeasibleError):
         scheduler.send([peers[i].reply(call.message) for i in call.peers])
 
 

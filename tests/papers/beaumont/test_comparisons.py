@@ -48,7 +48,7 @@ def test_same_is_within_five_percent_and_near_zero_a_thousandth(column):
 
 def test_ratios_of_different_trees(column):
     for pair in ((column(1.0), column(1.0, seed=1)), ([], [])):
-        with pytest.raises(WorkloadError, match="different trees"):
+        with pytest.raises(WorkloadError):
             ratios(*pair)
 
 

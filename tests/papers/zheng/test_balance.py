@@ -82,7 +82,7 @@ def test_the_prices_of_the_maximum(market):
 
 
 def test_amounts_that_do_not_place_all_tasks_are_no_maximum():
-    with pytest.raises(WorkloadError, match="3 tasks are placed; place all 4"):
+    with pytest.raises(WorkloadError):
         is_supported(LEAST, [1, 2])
 
 

