@@ -3,11 +3,11 @@ from .assessment import BundleAssessment as BundleAssessment
 from .discount_rates import balancing_rates as balancing_rates
 from .discount_rates import completion_bound as completion_bound
 from .execution import execute as execute
-from .mechanisms import ascending_clock as ascending_clock
 from .mechanisms import uniform as uniform
 from .mechanisms import vickrey_clarke_groves as vickrey_clarke_groves
 from .model import MarketTerms as MarketTerms
 from .model import completion_times as completion_times
+from .policies.clocks import clinching as clinching
 from .policies.negotiation import Agreement as Agreement
 from .policies.negotiation import BundleNegotiation as BundleNegotiation
 from .policies.negotiation import Call as Call

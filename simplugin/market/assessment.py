@@ -266,11 +266,16 @@ class BundleAssessment:
 
 
 def _bars(
-    name: str, title: str, x: str, y: str, heights: Mapping[str, Floats], **lines: float
+    name: str,
+    title: str,
+    x: str,
+    y: str,
+    heights: Mapping[str, Floats],
+    lines: Mapping[str, float] | None = None,
 ) -> CurvePlot:
     """Return a figure of bars at 1, 2, ..."""
     curves = {label: (np.arange(0.5, len(values) + 1), values) for label, values in heights.items()}
-    return CurvePlot(name, title, x, y, curves, lines=lines, bars=True)
+    return CurvePlot(name, title, x, y, curves, lines or {}, bars=True)
 
 
 def _prices(outcome: PricedAssignment, peers: str) -> CurvePlot:
@@ -283,9 +288,7 @@ def _prices(outcome: PricedAssignment, peers: str) -> CurvePlot:
         "its last task": last,
     }
     lines = {"market price": outcome.price}
-    return _bars(
-        "prices", "What a task is worth to each peer", peers, "price [G$]", worths, **lines
-    )
+    return _bars("prices", "What a task is worth to each peer", peers, "price [G$]", worths, lines)
 
 
 def _demand(outcome: PricedAssignment) -> CurvePlot:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
-from simplugin.core.errors import InfeasibleError, WorkloadError
-from simplugin.market.policies.clocks import clinching
-from simplugin.market.policies.negotiation import negotiate
+from simplugin.core.errors import InfeasibleError
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 from simplugin.workloads.parameter_ranges import one_of
@@ -50,19 +48,6 @@ class Settlement:
         """
         return (truth or self.market).sums(self.amounts) - self.payments
 
-    def losers(self, truth: BundleMarket | None = None) -> int:
-        """Return the number of peers whose payment is above their income, by 1e-9 of it."""
-        market = truth or self.market
-        return int(np.sum(self.payments > market.sums(self.amounts) * (1 + 1e-9)))
-
-
-class Mechanism(Protocol):
-    """A rule of payments."""
-
-    def __call__(self, market: BundleMarket, /) -> Settlement:
-        """Return the settlement of a market as reported."""
-        ...
-
 
 def uniform(market: BundleMarket) -> Settlement:
     """Return the settlement at the highest clearing price, ``<p*, A>`` of the paper.
@@ -70,22 +55,7 @@ def uniform(market: BundleMarket) -> Settlement:
     This price is the value of the last task sold, so that peers pay at most their values.
     """
     best = largest_benefit(*market.arguments)
-    return Settlement(market, best.amounts, _each(best.amounts, best.price))
-
-
-def lowest_uniform(market: BundleMarket) -> Settlement:
-    """Return the settlement at the lowest clearing price, the best value that is not served."""
-    best = largest_benefit(*market.arguments)
-    return Settlement(market, best.amounts, _each(best.amounts, best.next_price))
-
-
-def first_mean_price(market: BundleMarket) -> Settlement:
-    """Return the settlement at the mean of first prices, Eq. (8), from which ISGBMAT starts.
-
-    Peers may lose: that price may be above the values of tasks.
-    """
-    best = largest_benefit(*market.arguments)
-    return Settlement(market, best.amounts, _each(best.amounts, float(market.values.mean())))
+    return Settlement(market, best.amounts, best.amounts.astype(np.float64) * best.price)
 
 
 def vickrey_clarke_groves(market: BundleMarket, *, unsold: Unsold = "refused") -> Settlement:
@@ -144,80 +114,3 @@ def _externality(market: BundleMarket, amounts: Amounts, peer: int, unsold: Unso
     without = largest_benefit(*rivals.arguments).amounts
     # Sums of additional tasks only: differences of whole sums would lose digits.
     return float(np.sum(rivals.sums(without, after=amounts[others])))
-
-
-def _each(amounts: Amounts, price: float) -> Floats:
-    """Return the payments at one price."""
-    return amounts.astype(np.float64) * price
-
-
-MECHANISMS: dict[str, Mechanism] = {
-    "uniform": uniform,
-    "lowest_uniform": lowest_uniform,
-    "first_mean_price": first_mean_price,
-    "vcg": vickrey_clarke_groves,
-}
-
-
-def reported(market: BundleMarket, factors: Floats | float) -> BundleMarket:
-    """Return the market reported by peers that scale their values by factors.
-
-    Parameters
-    ----------
-    market : BundleMarket
-        The true market.
-    factors : float64, shape (n_peers,)
-        Reported speed over the true one, for each peer or all.
-
-    Raises
-    ------
-    WorkloadError
-        A factor is not positive.
-    """
-    given = np.broadcast_to(np.asarray(factors, dtype=np.float64), market.values.shape)
-    if not np.all(np.isfinite(given) & (given > 0)):
-        raise WorkloadError(f"factors are {factors!r}; give positive numbers")
-    return market.among(factors=given)
-
-
-@dataclass(frozen=True, eq=False)
-class Clock:
-    """The result of a rising clock.
-
-    Attributes
-    ----------
-    settlement : Settlement
-        Tasks that peers clinched, and their payments.
-    rounds, messages : int
-        Calls of the local scheduler, and messages of both sides.
-    """
-
-    settlement: Settlement
-    rounds: int
-    messages: int
-
-
-def ascending_clock(market: BundleMarket, *, tick: float | None = None) -> Clock:
-    """Sell tasks by `simplugin.market.policies.clocks.clinching`, in this process.
-
-    Parameters
-    ----------
-    market : BundleMarket
-        The true market, of which each peer knows its own part.
-    tick : float, optional
-        As in `clinching`.
-
-    Returns
-    -------
-    Clock
-        Tasks, payments and rounds.
-
-    Raises
-    ------
-    WorkloadError
-        The tick is too small.
-    """
-    agreed = negotiate(clinching(tick), *market.arguments)
-    assert agreed.payments is not None
-    settlement = Settlement(market, agreed.amounts, agreed.payments)
-    return Clock(settlement, agreed.rounds, agreed.messages)

@@ -7,12 +7,10 @@ from market_draws import bundle_markets
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.mechanisms import (
-    first_mean_price,
-    lowest_uniform,
-    reported,
     uniform,
     vickrey_clarke_groves,
 )
+from simplugin.papers.zheng.strategic_reports import lowest_uniform
 from simplugin.workloads.bundle_markets import BundleMarket
 
 
@@ -53,18 +51,6 @@ def test_uniform_prices_are_the_ends_of_the_clearing_interval(market):
     assert np.all(uniform(market).profits() >= -1e-12)
 
 
-def test_the_first_mean_price_lets_peers_lose():
-    market = BundleMarket([7.0, 12.0], 4, 4, 0.5)
-    found = first_mean_price(market)
-    assert found.amounts.tolist() == [2, 2]
-    assert found.payments == pytest.approx([19, 19])
-    assert found.profits() == pytest.approx([10.5 - 19, 18 - 19])
-    assert found.losers() == 2
-    assert uniform(market).losers() == 0
-    # Whoever is worth more than it reported need not lose.
-    assert found.losers(BundleMarket([7.0, 13.0], 4, 4, 0.5)) == 1
-
-
 def test_vcg_needs_others_who_can_take_all_tasks():
     market = BundleMarket([5.0, 4.0, 3.0], 5, [3, 2, 2], 0.5)
     with pytest.raises(InfeasibleError):
@@ -76,10 +62,3 @@ def test_vcg_needs_others_who_can_take_all_tasks():
     assert found.payments[0] == pytest.approx(1.5)
     with pytest.raises(WorkloadError):
         vickrey_clarke_groves(market, unsold="burnt")
-
-
-def test_reports_are_multiples_of_values():
-    market = BundleMarket([5.0, 4.0], 3, 3, 0.5)
-    assert reported(market, np.array([0.5, 2.0])).values.tolist() == [2.5, 8]
-    with pytest.raises(WorkloadError):
-        reported(market, 0.0)

@@ -18,20 +18,12 @@ from simplugin.market.actors.messages import (
     REPORT,
     Announcement,
     Award,
+    Box,
     Capacity,
     Estimate,
     NegotiationMessage,
     Submission,
-    bundles_for,
-    capacity_of,
-    ends_at,
-    estimates_of,
-    inbox_of,
     plain,
-    questions_for,
-    replies_of,
-    reports_of,
-    tasks_for,
 )
 from simplugin.market.actors.stations import SchedulerStation
 from simplugin.market.model import DealRecord, discounted, task_time
@@ -67,76 +59,15 @@ async def local_scheduler(
     records : list of DealRecord
         List to which it appends a record of each bundle.
     """
-    queue = me.message_queue(bundles_for(station.host))
+    queue = me.message_queue(Box.BUNDLES.of(station.host))
     while True:
         submitted: Submission = await queue.get()
         records.append(await _serve(me, station, negotiation, submitted.number, submitted.bundle))
+        ends = Box.REPORTS.of(station.host)
         if station.reports:
-            me.mailbox(reports_of(station.host)).put_detached(station.site, REPORT, label="report")
+            me.mailbox(ends).put_detached(station.site, REPORT, label="report")
         else:
-            me.message_queue(reports_of(station.host)).put_detached(station.site)
-
-
-async def _serve(
-    me: Actor,
-    station: SchedulerStation,
-    negotiation: BundleNegotiation,
-    number: int,
-    bundle: Bundle,
-) -> DealRecord:
-    """Announce a bundle, negotiate, send its tasks and wait for their ends."""
-    n_peers = len(station.peers)
-    record = DealRecord(number, station.site, me.now, 0.0, 0.0, np.zeros(0, np.int64), 0.0, [])
-    if station.patience is not None:
-        await _sell_to_present(me, station, negotiation, record, bundle)
-        record.finished = me.now
-        return record
-    announced = Announcement(number, bundle.flop, bundle.byte, bundle.count)
-    await _send(me, station.peers, announced, ANNOUNCEMENT, "announcement", None)
-    generator = party_generator(negotiation_seed(station.seed, number, station.site))
-    talk = negotiation.scheduler(n_peers, bundle.count, generator)
-    agreement = await _converse(me, station.peers, talk, record, None, negotiation.name)
-    agreement = checked_agreement(negotiation.name, agreement, n_peers, bundle.count)
-    record.agreed = me.now
-    record.amounts, record.price = agreement.amounts, agreement.price
-    record.payments = agreement.payments
-    record.peer_finish = await _hand_out(me, station, bundle, record)
-    record.finished = me.now
-    return record
-
-
-async def _hand_out(
-    me: Actor, station: SchedulerStation, bundle: Bundle, record: DealRecord
-) -> list[float]:
-    """Send tasks to all peers in parallel; return the date of the last end of each."""
-    work = np.full(bundle.count, bundle.flop) if bundle.work is None else bundle.work
-    parts = np.split(work, np.cumsum(record.amounts)[:-1])
-    paid = record.amounts * record.price if record.payments is None else record.payments
-    handing = [
-        me.spawn(
-            _deliver, host, part.tolist(), bundle.byte, payment, record, name=f"tasks for {host}"
-        )
-        for host, part, payment in zip(station.peers, parts, paid.tolist(), strict=True)
-    ]
-    return [await each.join() for each in handing]
-
-
-async def _deliver(
-    me: Actor, host: str, work: list[float], byte: float, payment: float, record: DealRecord
-) -> float:
-    """Send a peer its award and its tasks; return the date of the last end."""
-    await me.mailbox(inbox_of(host)).put(Award(len(work), payment), AWARD, label="award")
-    if not work:
-        return record.agreed
-    tasks, end = me.mailbox(tasks_for(host)), me.mailbox(ends_at(host))
-    ends = []
-    for flop in work:
-        # Requested before the task arrives: an end is in transit as soon as the peer sends it.
-        ends.append(end.get_async())
-        await tasks.put(flop, byte, label="task")
-    for each in ends:
-        await each
-    return me.now
+            me.message_queue(ends).put_detached(station.site)
 
 
 class _AbsentError(Exception):
@@ -147,69 +78,88 @@ class _AbsentError(Exception):
         self.hosts = hosts
 
 
-async def _sell_to_present(
+async def _serve(
     me: Actor,
     station: SchedulerStation,
     negotiation: BundleNegotiation,
-    record: DealRecord,
+    number: int,
     bundle: Bundle,
-) -> None:
-    """Sell a bundle, and tasks left undone again, until all its tasks are done.
+) -> DealRecord:
+    """Sell a bundle and have its tasks done; sell tasks left undone again.
 
-    A peer without a message for `station.patience` is absent until the next announcement: the
-    others start the negotiation again. Peers pay for the tasks that they have done.
-
-    Parameters
-    ----------
-    me : Actor
-        On the scheduler's host.
-    station : SchedulerStation
-        Its knowledge.
-    negotiation : BundleNegotiation
-        The negotiation.
-    record : DealRecord
-        Record of the bundle, to be completed.
-    bundle : Bundle
-        The tasks.
+    Where hosts may fail, a peer without a message for `station.patience` is absent until the next
+    announcement: the others start the negotiation again. Peers pay for the tasks that they have
+    done.
 
     Raises
     ------
     InfeasibleError
-        Peers that answer cannot take the tasks that are left, or do none of them.
+        Peers that answer cannot take the remaining tasks, or do none of them.
     """
     n_peers = len(station.peers)
+    amounts, payments = np.zeros(n_peers, np.int64), np.zeros(n_peers)
+    record = DealRecord(number, station.site, me.now, 0.0, 0.0, amounts, 0.0, [])
     work = [bundle.flop] * bundle.count if bundle.work is None else list(bundle.work)
-    record.amounts, payments = np.zeros(n_peers, np.int64), np.zeros(n_peers)
     barren = 0
     while work:
-        announced = Announcement(record.bundle, bundle.flop, bundle.byte, len(work))
+        announced = Announcement(number, bundle.flop, bundle.byte, len(work))
         hosts, agreement = await _agree(me, station, negotiation, record, announced, bundle)
         if not record.peer_finish:
             record.agreed, record.peer_finish = me.now, [me.now] * n_peers
-        agreement = checked_agreement(negotiation.name, agreement, len(hosts), len(work))
-        amounts = agreement.amounts
-        paid = amounts * agreement.price if agreement.payments is None else agreement.payments
-        parts = np.split(np.array(work), np.cumsum(amounts)[:-1])
-        handing = [
-            me.spawn(_deliver_to_present, station, host, part.tolist(), bundle.byte, payment)
+        parts, paid = np.split(np.array(work), np.cumsum(agreement.amounts)[:-1]), agreement.paid
+        deliveries = [
+            me.spawn(_deliver, station, host, part.tolist(), bundle.byte, payment)
             for host, part, payment in zip(hosts, parts, paid.tolist(), strict=True)
         ]
-        work, before = [], int(record.amounts.sum())
-        for host, part, payment, each in zip(hosts, parts, paid, handing, strict=True):
+        work, before = [], int(amounts.sum())
+        for host, part, payment, each in zip(hosts, parts, paid, deliveries, strict=True):
             done, last = await each.join()
             peer = station.peers.index(host)
             if done:
                 record.peer_finish[peer] = last
-                record.amounts[peer] += done
+                amounts[peer] += done
                 payments[peer] += payment * done / len(part)
             work += part[done:].tolist()
-        barren = 0 if record.amounts.sum() > before else barren + 1
+        barren = 0 if amounts.sum() > before else barren + 1
         if barren > n_peers:
             raise InfeasibleError(
                 f"{len(work)} tasks of bundle {bundle.name!r} are left at {me.now:g} s, and none"
                 f" was done in {barren} sales; give a patience longer than a task takes"
             )
-    record.price, record.payments = float(payments.sum()) / bundle.count, payments
+    if station.patience is None:
+        record.price, record.payments = agreement.price, agreement.payments
+    else:
+        record.price, record.payments = float(payments.sum()) / bundle.count, payments
+    record.finished = me.now
+    return record
+
+
+async def _deliver(
+    me: Actor, station: SchedulerStation, host: str, work: list[float], byte: float, payment: float
+) -> tuple[int, float]:
+    """Send a peer its award and tasks; return the number done and the date of the last end."""
+    done, last, patience = 0, me.now, station.patience
+    tasks, end = me.mailbox(Box.TASKS.of(host)), me.mailbox(Box.ENDS.of(host))
+    award = Award(len(work), payment)
+    try:
+        await me.mailbox(Box.INBOX.of(host)).put(award, AWARD, label="award", timeout=patience)
+        if patience is None:
+            ends = []
+            for flop in work:
+                # Requested before the task arrives: an end is in transit as soon as it is sent.
+                ends.append(end.get_async())
+                await tasks.put(flop, byte, label="task")
+            for each in ends:
+                await each
+            return len(work), me.now
+        for flop in work:
+            await tasks.put(flop, byte, label="task", timeout=patience)
+            await end.get(timeout=patience)
+            done, last = done + 1, me.now
+    except ActivityError:
+        if patience is None:
+            raise
+    return done, last
 
 
 async def _agree(
@@ -227,18 +177,21 @@ async def _agree(
         hosts = tuple(host for host in station.peers if host not in absent)
         absent |= await _send(me, hosts, announced, ANNOUNCEMENT, "announcement", station.patience)
         hosts = tuple(host for host in hosts if host not in absent)
-        who = f"{len(hosts)} of {len(station.peers)} peers answer within {station.patience:g} s"
+        who = (
+            f"{len(hosts)} of {len(station.peers)} peers answer within {station.patience or 0:g} s"
+        )
         left = f"{announced.m} tasks of bundle {bundle.name!r} are left at {me.now:g} s, and {who}"
         if not hosts:
             raise InfeasibleError(f"{left}; let hosts come back earlier, or give a longer patience")
         talk = negotiation.scheduler(len(hosts), announced.m, party_generator(seed))
         try:
-            return hosts, await _converse(
-                me, hosts, talk, record, station.patience, negotiation.name
-            )
+            agreement = await _converse(me, hosts, talk, record, station.patience, negotiation.name)
+            return hosts, checked_agreement(negotiation.name, agreement, len(hosts), announced.m)
         except _AbsentError as error:
             absent |= error.hosts
         except InfeasibleError as error:
+            if station.patience is None:
+                raise
             raise InfeasibleError(f"{left}: {error}") from error
 
 
@@ -263,7 +216,7 @@ async def _converse(
             call = checked_call(name, call, len(hosts))
             called = [hosts[peer] for peer in call.peers]
             wanted = called if call.answers else []
-            gets = {host: me.mailbox(replies_of(host)).get_async() for host in wanted}
+            gets = {host: me.mailbox(Box.REPLIES.of(host)).get_async() for host in wanted}
             question = NegotiationMessage(plain(call.message), call.answers)
             size = message_size(call.message)
             silent = await _send(me, called, question, size, "call", patience)
@@ -293,7 +246,7 @@ async def _send(
 
     Return the hosts that have not received it within the patience.
     """
-    puts = {h: me.mailbox(inbox_of(h)).put_async(what, size, label=label) for h in hosts}
+    puts = {h: me.mailbox(Box.INBOX.of(h)).put_async(what, size, label=label) for h in hosts}
     return await _late(me, puts, patience)
 
 
@@ -317,24 +270,6 @@ async def _late(me: Actor, activities: dict[str, Activity], patience: float | No
     return late
 
 
-async def _deliver_to_present(
-    me: Actor, station: SchedulerStation, host: str, work: list[float], byte: float, payment: float
-) -> tuple[int, float]:
-    """Send a peer its award and tasks; return the number done and the date of the last end."""
-    done, last, patience = 0, me.now, station.patience
-    tasks, end = me.mailbox(tasks_for(host)), me.mailbox(ends_at(host))
-    try:
-        award = Award(len(work), payment)
-        await me.mailbox(inbox_of(host)).put(award, AWARD, label="award", timeout=patience)
-        for flop in work:
-            await tasks.put(flop, byte, label="task", timeout=patience)
-            await end.get(timeout=patience)
-            done, last = done + 1, me.now
-    except ActivityError:
-        pass
-    return done, last
-
-
 async def estimator(me: Actor, station: SchedulerStation) -> None:
     """Receive the capacity of each peer, then answer all questions of the global scheduler.
 
@@ -345,11 +280,11 @@ async def estimator(me: Actor, station: SchedulerStation) -> None:
     station : SchedulerStation
         Its knowledge.
     """
-    questions = me.mailbox(questions_for(station.host))
-    answers = me.mailbox(estimates_of(station.host))
+    questions = me.mailbox(Box.QUESTIONS.of(station.host))
+    answers = me.mailbox(Box.ESTIMATES.of(station.host))
     # Questions may arrive before the capacities of all peers.
     asking = questions.get_async()
-    telling = [me.mailbox(capacity_of(peer)).get_async() for peer in station.peers]
+    telling = [me.mailbox(Box.CAPACITY.of(peer)).get_async() for peer in station.peers]
     capacities: list[Capacity] = [await each for each in telling]
     while True:
         asked: Announcement = await asking

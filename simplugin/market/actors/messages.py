@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -158,46 +159,24 @@ def plain(message: tuple[Any, ...]) -> tuple[Any, ...]:
     return message
 
 
-def inbox_of(peer: str) -> str:
-    """Return the mailbox of messages to a peer."""
-    return f"inbox of {peer}"
+class Box(StrEnum):
+    """Mailboxes, and queues on the host of a scheduler, by the host that they are named after.
 
+    Peers have an inbox and a box of tasks. Their local scheduler receives their replies,
+    acknowledgements of tasks and capacities. Schedulers receive bundles, ends of bundles and, in a
+    grid, questions and estimates.
+    """
 
-def replies_of(peer: str) -> str:
-    """Return the mailbox of a peer's replies to the local scheduler."""
-    return f"replies of {peer}"
+    INBOX = "inbox of"
+    REPLIES = "replies of"
+    TASKS = "tasks for"
+    ENDS = "ends at"
+    CAPACITY = "capacity of"
+    BUNDLES = "bundles for"
+    REPORTS = "reports of"
+    QUESTIONS = "questions for"
+    ESTIMATES = "estimates of"
 
-
-def tasks_for(peer: str) -> str:
-    """Return the mailbox of a peer's tasks."""
-    return f"tasks for {peer}"
-
-
-def ends_at(peer: str) -> str:
-    """Return the mailbox of the acknowledgements of a peer's tasks."""
-    return f"ends at {peer}"
-
-
-def bundles_for(scheduler: str) -> str:
-    """Return the mailbox, or the queue on its own host, of bundles for a scheduler."""
-    return f"bundles for {scheduler}"
-
-
-def reports_of(scheduler: str) -> str:
-    """Return the mailbox, or the queue on its own host, of ends of bundles."""
-    return f"reports of {scheduler}"
-
-
-def capacity_of(peer: str) -> str:
-    """Return the mailbox of a peer's capacity."""
-    return f"capacity of {peer}"
-
-
-def questions_for(scheduler: str) -> str:
-    """Return the mailbox of questions to a local scheduler."""
-    return f"questions for {scheduler}"
-
-
-def estimates_of(scheduler: str) -> str:
-    """Return the mailbox of a site's estimates for the global scheduler."""
-    return f"estimates of {scheduler}"
+    def of(self, host: str) -> str:
+        """Return the name of the mailbox or queue."""
+        return f"{self} {host}"

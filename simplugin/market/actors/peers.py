@@ -6,13 +6,9 @@ from simplugin.core.errors import ActivityError, HostFailureException
 from simplugin.market.actors.messages import (
     Announcement,
     Award,
+    Box,
     NegotiationMessage,
-    capacity_of,
-    ends_at,
-    inbox_of,
     plain,
-    replies_of,
-    tasks_for,
 )
 from simplugin.market.actors.stations import PeerRecords, PeerStation
 from simplugin.market.policies.negotiation import (
@@ -40,11 +36,11 @@ async def computing_peer(
     ledger : PeerRecords
         Record of its values and sales, which the execution reads at the end.
     """
-    inbox = me.mailbox(inbox_of(station.host))
+    inbox = me.mailbox(Box.INBOX.of(station.host))
     if station.reports:
-        box = me.mailbox(capacity_of(station.host))
+        box = me.mailbox(Box.CAPACITY.of(station.host))
         await box.put(station.capacity, station.capacity.size, label="capacity")
-    replies, patience = me.mailbox(replies_of(station.host)), station.rules.patience
+    replies, patience = me.mailbox(Box.REPLIES.of(station.host)), station.rules.patience
     side: MarketPeer | None = None
     number = -1
     while True:
@@ -96,7 +92,7 @@ async def enrol(
 
 async def _one_by_one(me: Actor, station: PeerStation, amount: int) -> None:
     """Set up, fetch, compute and acknowledge one task after the other."""
-    tasks, ends = me.mailbox(tasks_for(station.host)), me.mailbox(ends_at(station.host))
+    tasks, ends = me.mailbox(Box.TASKS.of(station.host)), me.mailbox(Box.ENDS.of(station.host))
     for _ in range(amount):
         await me.sleep_for(station.capacity.setup)
         await me.execute(await tasks.get(timeout=station.rules.patience), label="task")
@@ -107,8 +103,9 @@ async def _overlapped(me: Actor, station: PeerStation, amount: int) -> None:
     """Compute tasks while the next is fetched."""
     if not amount:
         return
-    ready, ends = me.message_queue(f"ready at {station.host}"), me.mailbox(ends_at(station.host))
-    me.spawn(_fetch, station, amount, name=f"{station.host} fetches", daemon=True)
+    host = station.host
+    ready, ends = me.message_queue(f"ready at {host}"), me.mailbox(Box.ENDS.of(host))
+    me.spawn(_fetch, station, amount, name=f"{host} fetches", daemon=True)
     for _ in range(amount):
         await me.execute(await ready.get(), label="task")
         ends.put_detached(None, 0, label="end")
@@ -116,7 +113,8 @@ async def _overlapped(me: Actor, station: PeerStation, amount: int) -> None:
 
 async def _fetch(me: Actor, station: PeerStation, amount: int) -> None:
     """Set up and fetch tasks, the next while the previous one is computed."""
-    tasks, ready = me.mailbox(tasks_for(station.host)), me.message_queue(f"ready at {station.host}")
+    host = station.host
+    tasks, ready = me.mailbox(Box.TASKS.of(host)), me.message_queue(f"ready at {host}")
     for _ in range(amount):
         await me.sleep_for(station.capacity.setup)
         await ready.put(await tasks.get())

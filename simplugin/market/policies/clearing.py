@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.core.elementary import exp, log, log2
+from simplugin.core.elementary import exp
 from simplugin.market.policies.negotiation import (
     Agreement,
     AnsweringPeer,
@@ -258,7 +258,7 @@ def bisection(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler
     the bundle clears; these are bisected until no more than two tasks a peer are in doubt. If the
     steps reach exp(-2^20), peers report once the number of tasks of any value. Peers report values
     only of tasks that are in doubt at the end. The result is optimal, ties included.
-    `bisection_rounds` is the maximum number of rounds.
+    `simplugin.papers.zheng.negotiations.bisection_rounds` is the maximum number of rounds.
 
     Parameters
     ----------
@@ -284,33 +284,6 @@ def bisection(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler
     return (yield from bracket.settle())
 
 
-def bisection_rounds(market: BundleMarket, price: float) -> int:
-    r"""Return the maximum number of rounds of bisection.
-
-    With the highest clearing price p*, the smallest :math:`j` such that
-    :math:`2^j - 1 > |\ln p^*|`, and the least :math:`s = \ln 1/q_i`, the steps outward take
-    :math:`j + 1` rounds and leave a width of at most :math:`2^{j-1}`, in which each peer has no
-    more than two tasks in doubt once it is below :math:`s`. The opening and the settlement make two
-    more.
-
-    Parameters
-    ----------
-    market : BundleMarket
-        The market of all peers.
-    price : float
-        Value of the last task that is sold [price].
-    """
-    if price == 0:
-        # Steps to DEEP and one below it; the settlement needs no round.
-        return 3 + math.ceil(log2(-DEEP + 1))
-    distance = abs(log(price))
-    outward = max(1, math.ceil(log2(distance + 1)))
-    if 2**outward - 1 <= distance:
-        outward += 1
-    narrow = math.ceil(outward - 1 - log2(float(-market.log_q.max())))
-    return 2 + outward + 1 + max(0, narrow)
-
-
 BISECTION = BundleNegotiation("bisection", bisection, AnsweringPeer)
 
 
@@ -322,8 +295,8 @@ def median(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
     peers whose middle value is at least the median, and half of these have at least that value;
     likewise a quarter has at most that value. A round thus settles a quarter of the doubtful tasks,
     or is the last. The number of rounds depends on the number of tasks only, not on values or
-    discount rates, see `median_rounds`. It is selection of the m-th largest from sorted lists
-    [1]_.
+    discount rates. It is selection of the m-th largest from sorted lists [1]_. See
+    `simplugin.papers.zheng.negotiations.median_rounds`.
 
     Parameters
     ----------
@@ -356,21 +329,6 @@ def settle_by_medians(bracket: Bracket, few: int) -> Scheduler:
     return (yield from bracket.settle())
 
 
-def median_rounds(total: int, n_peers: int) -> int:
-    """Return the maximum number of rounds of weighted medians.
-
-    Parameters
-    ----------
-    total : int
-        Sum of the caps of all peers.
-    n_peers : int
-        The number of peers.
-    """
-    quarters = log(max(1.0, total / (SETTLED * n_peers))) / log(4 / 3)
-    # The opening, the first medians, one split for each quarter and at least one, the settlement.
-    return 3 + max(1, math.ceil(quarters))
-
-
 MEDIAN = BundleNegotiation("median", median, AnsweringPeer)
 
 
@@ -392,7 +350,8 @@ def secant(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
 
     These guesses may fail for peers whose values fall in another way. If two guesses do not halve
     the doubtful tasks, two rounds find and announce the weighted median of the middle ones, which
-    settles a quarter of them: see `secant_rounds`. The result is optimal, ties included.
+    settles a quarter of them, see `simplugin.papers.zheng.negotiations.secant_rounds`. The result
+    is optimal, ties included.
 
     Parameters
     ----------
@@ -419,21 +378,6 @@ def secant(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
             pivot = weighted_median(middles, bracket.doubtful)
             bracket = yield from _announce(bracket, model, (pivot, following(pivot)))
     return (yield from bracket.settle())
-
-
-def secant_rounds(total: int, n_peers: int) -> int:
-    """Return the maximum number of rounds of secants, for any answers of peers.
-
-    Parameters
-    ----------
-    total : int
-        Sum of the caps of all peers.
-    n_peers : int
-        The number of peers.
-    """
-    quarters = log(max(1.0, total / (SETTLED * n_peers + SPARE))) / log(4 / 3)
-    # Two openings, the first prices, guesses and a median for each quarter, and the settlement.
-    return 4 + (GUESSES + 2) * max(0, math.ceil(quarters))
 
 
 def _opened(

@@ -8,7 +8,7 @@ from collections.abc import Generator
 import numpy as np
 
 from simplugin.core.elementary import exp
-from simplugin.core.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.market.policies.clearing import DEEP, ask_all, counts_of, opening
 from simplugin.market.policies.negotiation import (
     Agreement,
@@ -168,47 +168,3 @@ def _rationed(leaving: Amounts, excess: int) -> Amounts:
 
 
 CLINCHING = clinching()
-
-
-STEP, ROUNDS = 0.1, 20_000
-
-
-def clock(step: float = STEP, start: float = 0.0, rounds: int = ROUNDS) -> BundleNegotiation:
-    r"""Return tatonnement with a fixed step: ln p grows by step (D - m) / m in each round.
-
-    It ends at the first price at which the demand D is m. Demand is a whole number, so that it may
-    jump across m and the price may cycle. The sum of all D - m determines the price; if a sum
-    occurs again, the negotiation fails.
-
-    Parameters
-    ----------
-    step : float
-        Change of the price's logarithm, relative to the relative excess demand.
-    start : float
-        Logarithm of the first price.
-    rounds : int
-        Maximum number of rounds.
-    """
-    if not (math.isfinite(step) and math.isfinite(start)):
-        raise WorkloadError(f"step is {step!r} and start {start!r}; give finite numbers")
-
-    def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
-        yield from opening(n_peers, m, ("open", m))
-        # A whole number, so that recurring prices are equal to the last bit.
-        excess = 0
-        seen: dict[int, int] = {}
-        while excess not in seen and len(seen) < rounds:
-            seen[excess] = len(seen)
-            price = start + step * excess / m
-            (counts,) = yield from ask_all(n_peers, ("price", price))
-            wanted = counts_of(counts)
-            if wanted.sum() == m:
-                return Agreement(wanted, exp(price))
-            excess += int(wanted.sum()) - m
-        why = f"has not ended after {rounds} rounds"
-        if excess in seen:
-            first, period = seen[excess] + 1, len(seen) - seen[excess]
-            why = f"never ends: its prices of round {first} on come again every {period} rounds"
-        raise InfeasibleError(f"a clock of step {step:g} {why}; negotiate by bisection")
-
-    return BundleNegotiation(f"clock {step:g}", scheduler, AnsweringPeer)

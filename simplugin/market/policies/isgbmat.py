@@ -41,74 +41,29 @@ Answers = tuple[Floats, Floats, Floats]
 End = Literal["ended", "not a number", "overshoot", "stuck"]
 
 
-@dataclass(frozen=True)
-class Repair:
-    """A defect of Fig. 2 and the smallest change that cures it.
-
-    Attributes
-    ----------
-    key : str
-        Its name among the repairs of `run_isgbmat`.
-    step : str
-        Where it is in Fig. 2.
-    defect, cure : str
-        The defect, and the change that cures it.
-    """
-
-    key: str
-    step: str
-    defect: str
-    cure: str
-
-
-REPAIRS: tuple[Repair, ...] = (
-    Repair(
-        "idle_price",
-        "19",
-        "divides by zero for a peer with F_i = 0, so that p* is no number from then on",
-        "such a peer's retail price is newV_i^b, what its next task is worth",
-    ),
-    Repair(
-        "full_left_out",
-        "21",
-        "counts peers with UB_i = 0 in the mean, which can stay above all that peers who may still"
-        " buy would pay: rounds stay empty for ever",
-        "such peers are left out of the mean (8)",
-    ),
-    Repair(
-        "logarithms",
-        "9, 14, 19",
-        "q^A underflows, and the mean of equal prices can come out above all of them, so that"
-        " nobody buys",
-        "the same formulas in logarithms; a task worth p* but for 1e-12 is bought",
-    ),
-    Repair(
-        "trim",
-        "7",
-        "waits for exactly m tasks, although amounts only grow and may pass m",
-        "stop at m or more; the least valuable tasks of the last pass go back",
-    ),
-    Repair(
-        "refusal",
-        "7",
-        "goes on for ever if the caps leave tasks over, m > n N_max",
-        "such a bundle is refused",
-    ),
-    Repair(
-        "last_round",
-        "27",
-        "puts out A, to which the last round's F has not been added",
-        "A + F is put out",
-    ),
-    Repair(
-        "clearing_price",
-        "27",
-        "puts out the mean of the retail prices, at which peers want more or fewer than their"
-        " tasks",
-        "the value of the last task that is sold, at which they want just these",
-    ),
+# The defects of Fig. 2 and the smallest changes that cure them, by the names of the repairs:
+# idle_price (step 19): division by zero for a peer with F_i = 0, so that p* is no number from then
+#   on. The retail price of such a peer is newV_i^b, the value of its next task.
+# full_left_out (step 21): peers with UB_i = 0 count in the mean, which can stay above the values of
+#   all peers that may still buy, so that all rounds stay empty. They are left out of the mean (8).
+# logarithms (steps 9, 14, 19): q^A underflows, and the mean of equal prices can come out above all
+#   of them, so that no peer buys. The same formulas in logarithms, with a tolerance of 1e-12.
+# trim (step 7): the loop waits for exactly m tasks, although amounts only grow and may pass m. It
+#   stops at m or more; the least valuable tasks of the last pass go back.
+# refusal (step 7): the loop never ends if the caps leave tasks over, m > n N_max. It is refused.
+# last_round (step 27): the result A lacks the last round's F. The result is A + F.
+# clearing_price (step 27): the result is the mean of retail prices, at which the demand of peers
+#   differs from their tasks. The value of the last task that is sold clears the market.
+REPAIRS = (
+    "idle_price",
+    "full_left_out",
+    "logarithms",
+    "trim",
+    "refusal",
+    "last_round",
+    "clearing_price",
 )
-REPAIRED = frozenset(each.key for each in REPAIRS)
+REPAIRED = frozenset(REPAIRS)
 PRINTED: frozenset[str] = frozenset()
 
 

@@ -66,6 +66,13 @@ class Agreement:
     price: float
     payments: Floats | None = None
 
+    @property
+    def paid(self) -> Floats:
+        """Payment of each peer for all its tasks [price]; shape (n_peers,)."""
+        if self.payments is not None:
+            return self.payments
+        return self.amounts.astype(np.float64) * self.price
+
 
 Scheduler = Generator[Call, list[Message], Agreement]
 """A local scheduler, which yields calls and receives their replies."""

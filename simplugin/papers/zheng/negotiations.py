@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.core.elementary import exp
-from simplugin.core.errors import InfeasibleError
-from simplugin.market.policies.clearing import bisection_rounds, median_rounds, secant_rounds
-from simplugin.market.policies.clocks import clock
-from simplugin.market.policies.negotiation import BundleNegotiation, MarketPeer, Message, negotiate
+from simplugin.core.elementary import exp, log, log2
+from simplugin.core.errors import InfeasibleError, WorkloadError
+from simplugin.market.policies.clearing import (
+    DEEP,
+    GUESSES,
+    SETTLED,
+    SPARE,
+    ask_all,
+    counts_of,
+    opening,
+)
+from simplugin.market.policies.negotiation import (
+    Agreement,
+    AnsweringPeer,
+    BundleNegotiation,
+    MarketPeer,
+    Message,
+    Scheduler,
+    negotiate,
+)
 from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.statements import Quantity, determined_by, unrefuted
 from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
 from simplugin.papers.zheng.settings import EQUAL, ON_SITE, TASKS, ExperimentSetting, dealt
 from simplugin.platforms.twelve_peers import N_PEERS, SEED, chosen_site
-from simplugin.workloads.bundle_markets import Floats
+from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
 INSTANCES, QUICK_INSTANCES = 1000, 60
 # Those that only exchange prices and counts, and the worth of tasks in doubt.
@@ -29,10 +45,110 @@ FEW_ROUNDS, FEW_MESSAGES = 25, 50
 STEP, STEPS = 0.1, (1.0, 0.3, 0.1, 0.03)
 # From the local scheduler to any peer [s].
 LATENCY = 0.01
+# Maximum number of rounds of a price with fixed steps.
+_MOST_ROUNDS = 20_000
 # How many numbers of a reply are worths of tasks; of "worths" all are, of others none.
 _TOLD = {
     "posted": 1, "retail": 1, "takes": 2, "quote": 1, "middle": 1, "split": 2, "base": 1, "limit": 1
 }  # fmt: skip
+
+
+def bisection_rounds(market: BundleMarket, price: float) -> int:
+    r"""Return the maximum number of rounds of bisection.
+
+    With the highest clearing price p*, the smallest :math:`j` such that
+    :math:`2^j - 1 > |\ln p^*|`, and the least :math:`s = \ln 1/q_i`, the steps outward take
+    :math:`j + 1` rounds and leave a width of at most :math:`2^{j-1}`, in which each peer has no
+    more than two tasks in doubt once it is below :math:`s`. The opening and the settlement make two
+    more.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        The market of all peers.
+    price : float
+        Value of the last task that is sold [price].
+    """
+    if price == 0:
+        # Steps to DEEP and one below it; the settlement needs no round.
+        return 3 + math.ceil(log2(-DEEP + 1))
+    distance = abs(log(price))
+    outward = max(1, math.ceil(log2(distance + 1)))
+    if 2**outward - 1 <= distance:
+        outward += 1
+    narrow = math.ceil(outward - 1 - log2(float(-market.log_q.max())))
+    return 2 + outward + 1 + max(0, narrow)
+
+
+def median_rounds(total: int, n_peers: int) -> int:
+    """Return the maximum number of rounds of weighted medians.
+
+    Parameters
+    ----------
+    total : int
+        Sum of the caps of all peers.
+    n_peers : int
+        The number of peers.
+    """
+    quarters = log(max(1.0, total / (SETTLED * n_peers))) / log(4 / 3)
+    # The opening, the first medians, one split for each quarter and at least one, the settlement.
+    return 3 + max(1, math.ceil(quarters))
+
+
+def secant_rounds(total: int, n_peers: int) -> int:
+    """Return the maximum number of rounds of secants, for any answers of peers.
+
+    Parameters
+    ----------
+    total : int
+        Sum of the caps of all peers.
+    n_peers : int
+        The number of peers.
+    """
+    quarters = log(max(1.0, total / (SETTLED * n_peers + SPARE))) / log(4 / 3)
+    # Two openings, the first prices, guesses and a median for each quarter, and the settlement.
+    return 4 + (GUESSES + 2) * max(0, math.ceil(quarters))
+
+
+def clock(step: float = STEP, start: float = 0.0, rounds: int = _MOST_ROUNDS) -> BundleNegotiation:
+    r"""Return tatonnement with a fixed step: ln p grows by step (D - m) / m in each round.
+
+    It ends at the first price at which the demand D is m. Demand is a whole number, so that it may
+    jump across m and the price may cycle. The sum of all D - m determines the price; if a sum
+    occurs again, the negotiation fails.
+
+    Parameters
+    ----------
+    step : float
+        Change of the price's logarithm, relative to the relative excess demand.
+    start : float
+        Logarithm of the first price.
+    rounds : int
+        Maximum number of rounds.
+    """
+    if not (math.isfinite(step) and math.isfinite(start)):
+        raise WorkloadError(f"step is {step!r} and start {start!r}; give finite numbers")
+
+    def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
+        yield from opening(n_peers, m, ("open", m))
+        # A whole number, so that recurring prices are equal to the last bit.
+        excess = 0
+        seen: dict[int, int] = {}
+        while excess not in seen and len(seen) < rounds:
+            seen[excess] = len(seen)
+            price = start + step * excess / m
+            (counts,) = yield from ask_all(n_peers, ("price", price))
+            wanted = counts_of(counts)
+            if wanted.sum() == m:
+                return Agreement(wanted, exp(price))
+            excess += int(wanted.sum()) - m
+        why = f"has not ended after {rounds} rounds"
+        if excess in seen:
+            first, period = seen[excess] + 1, len(seen) - seen[excess]
+            why = f"never ends: its prices of round {first} on come again every {period} rounds"
+        raise InfeasibleError(f"a clock of step {step:g} {why}; negotiate by bisection")
+
+    return BundleNegotiation(f"clock {step:g}", scheduler, AnsweringPeer)
 
 
 class _Counting:

@@ -125,7 +125,7 @@ def _ends(runs: tuple[Trial, ...]) -> str:
 
 def _needed(quick: bool) -> Quantity:
     """Return the fewest failures if one of the repairs is left out."""
-    found = {each.key: _without(each.key, quick) for each in REPAIRS}
+    found = {each: _without(each, quick) for each in REPAIRS}
     words = [
         f"{key}: {', '.join(f'{count} {how}' for how, count in failures.items())}"
         for key, failures in found.items()

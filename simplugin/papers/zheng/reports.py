@@ -12,13 +12,12 @@ import numpy as np
 from simplugin.core.elementary import exp
 from simplugin.market.mechanisms import (
     Settlement,
-    ascending_clock,
-    reported,
     uniform,
     vickrey_clarke_groves,
 )
 from simplugin.market.model import HOUR, Deal, completion_times
 from simplugin.market.policies.clocks import clinching
+from simplugin.market.policies.negotiation import negotiate
 from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.drawn_markets import drawn_markets, seeds
 from simplugin.papers.zheng.random_markets import random_market
@@ -29,6 +28,7 @@ from simplugin.papers.zheng.strategic_reports import (
     deviations,
     play,
     profit,
+    reported,
     rival_prices,
 )
 from simplugin.platforms.twelve_peers import SETUP, chosen_site
@@ -233,11 +233,13 @@ def _clock(count: int, incomes: list[float]) -> Quantity:
     """Return how far payments by a rising clock are from VCG's, in parts of the income."""
     worst, rounds, coarse = 0.0, [], []
     for market, best in drawn_markets(count, MOST_TASKS):
-        wanted, found = all_defined_vcg(market), ascending_clock(market)
+        wanted, found = all_defined_vcg(market), negotiate(clinching(), *market.arguments)
         scale = max(wanted.revenue, EQUAL * best.benefit)
-        worst = max(worst, float(np.abs(found.settlement.payments - wanted.payments).max() / scale))
+        worst = max(
+            worst, float(np.abs(np.asarray(found.payments) - wanted.payments).max() / scale)
+        )
         rounds.append(found.rounds)
-        coarse.append(ascending_clock(market, tick=TICK).rounds)
+        coarse.append(negotiate(clinching(TICK), *market.arguments).rounds)
     fine, ticking = (clock_deal(tick) for tick in (None, TICK))
     wanted = all_defined_vcg(fine.market)
     networked = float(np.abs(fine.outcome().paid - wanted.payments).max()) / wanted.revenue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -10,19 +11,51 @@ import numpy as np
 
 from simplugin.core.elementary import exp, expm1, log
 from simplugin.core.errors import WorkloadError
-from simplugin.market.mechanisms import MECHANISMS, Settlement, reported
+from simplugin.market.mechanisms import Settlement, uniform, vickrey_clarke_groves
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.bundle_markets import LOWEST, BundleMarket, Floats
 from simplugin.workloads.parameter_ranges import one_of, whole
 
 Income = Literal["measured", "verified", "reported"]
 INCOMES: tuple[Income, ...] = ("measured", "verified", "reported")
-# Rules under which the best report is known exactly, `best_report`.
-RULES = ("uniform", "lowest_uniform", "vcg")
 # Distance of a report beyond a tie, and the least report.
 _BEYOND, _LEAST = 1e-9, 1e-9
 # Smallest gain, relative to its profit, for which a peer changes its report.
 _WORTHWHILE = 1e-6
+
+
+def lowest_uniform(market: BundleMarket) -> Settlement:
+    """Return the settlement at the lowest clearing price, the best value that is not served."""
+    best = largest_benefit(*market.arguments)
+    return Settlement(market, best.amounts, best.amounts.astype(np.float64) * best.next_price)
+
+
+MECHANISMS: dict[str, Callable[[BundleMarket], Settlement]] = {
+    "uniform": uniform,
+    "lowest_uniform": lowest_uniform,
+    "vcg": vickrey_clarke_groves,
+}
+
+
+def reported(market: BundleMarket, factors: Floats | float) -> BundleMarket:
+    """Return the market reported by peers that scale their values by factors.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        The true market.
+    factors : float64, shape (n_peers,)
+        Reported speed over the true one, for each peer or all.
+
+    Raises
+    ------
+    WorkloadError
+        A factor is not positive.
+    """
+    given = np.broadcast_to(np.asarray(factors, dtype=np.float64), market.values.shape)
+    if not np.all(np.isfinite(given) & (given > 0)):
+        raise WorkloadError(f"factors are {factors!r}; give positive numbers")
+    return market.among(factors=given)
 
 
 def profit(
@@ -119,7 +152,7 @@ def best_report(
     peer : int
         Number of the peer.
     rule : {"uniform", "lowest_uniform", "vcg"}
-        Rule of payments, see `simplugin.market.mechanisms.MECHANISMS`.
+        Rule of payments, see `MECHANISMS`.
     reports : BundleMarket, optional
         The market as currently reported; None for the truth.
     tick : float, optional
@@ -131,7 +164,7 @@ def best_report(
     PeerReport
         The current report if no other is more profitable by 1e-6 of its profit.
     """
-    one_of("rule", rule, RULES)
+    one_of("rule", rule, MECHANISMS)
     now = truth if reports is None else reports
     before = MECHANISMS[rule](now)
     earned = profit(truth, before, peer)

@@ -13,13 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from simplugin.core.elementary import exp, expm1, log, log1p
-from simplugin.market.mechanisms import first_mean_price
 from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.balance import best_response, is_balanced, is_supported, nearest_balance
 from simplugin.papers.zheng.counters import compositions
 from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
 from simplugin.papers.zheng.random_markets import ALPHA
-from simplugin.papers.zheng.settings import EQUAL, SETTINGS, best_of, spread
+from simplugin.papers.zheng.settings import EQUAL, SETTINGS, ExperimentSetting, best_of, spread
 from simplugin.results.curves import CurvePlot
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
@@ -130,17 +129,24 @@ def theorems(quick: bool) -> dict[str, Quantity]:
 
 def _mean_price(drawn: list[DrawnState]) -> Quantity:
     """Return in which part of the markets the mean of prices clears, and who loses at it."""
-    paid = {each.kind: first_mean_price(each.market()[0]) for each in SETTINGS}
-    losers = ", ".join(
-        f"{kind}: {each.losers()} of {np.count_nonzero(each.amounts)} peers, all pay"
-        f" {each.revenue:.0f} for tasks worth {each.market.benefit(each.amounts):.0f} G$"
-        for kind, each in paid.items()
-    )
+    losers = ", ".join(map(_losers, SETTINGS))
     low, middle, high = np.quantile([each.mean_demand for each in drawn], [0.05, 0.5, 0.95])
     return share(
         [each.mean_clears for each in drawn],
         f" markets; peers demand {middle:.2f} m tasks in the median, {low:.2f} m to {high:.2f} m in"
         f" nine of ten. If peers pay the mean of first prices, these lose: {losers}",
+    )
+
+
+def _losers(setting: ExperimentSetting) -> str:
+    """Return the number of peers that lose at the mean of first prices, Eq. (8), as text."""
+    market, _ = setting.market()
+    amounts = best_of(market).amounts
+    payments = amounts * float(market.values.mean())
+    losers = np.sum(payments > market.sums(amounts) * (1 + EQUAL))
+    return (
+        f"{setting.kind}: {losers} of {np.count_nonzero(amounts)} peers, all pay"
+        f" {payments.sum():.0f} for tasks worth {market.benefit(amounts):.0f} G$"
     )
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.execution import execute
-from simplugin.market.mechanisms import ascending_clock, vickrey_clarke_groves
+from simplugin.market.mechanisms import Settlement, vickrey_clarke_groves
 from simplugin.market.model import MarketTerms
 from simplugin.market.policies.auctions import (
     double_auction,
@@ -16,7 +16,7 @@ from simplugin.market.policies.auctions import (
     double_auction_mean,
     double_auction_rounds,
 )
-from simplugin.market.policies.clocks import CLINCHING
+from simplugin.market.policies.clocks import CLINCHING, clinching
 from simplugin.market.policies.negotiation import Agreement, BundleNegotiation, Call, negotiate
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.zheng.random_markets import random_market
@@ -124,9 +124,9 @@ def markets(draw):
 @settings(max_examples=80)
 def test_the_clock_pays_what_vcg_does(market):
     wanted = vickrey_clarke_groves(market, unsold="worthless")
-    found = ascending_clock(market)
-    assert found.settlement.amounts.tolist() == wanted.amounts.tolist()
-    assert found.settlement.payments == pytest.approx(wanted.payments, rel=1e-9, abs=1e-12)
+    found = negotiate(clinching(), *market.arguments)
+    assert found.amounts.tolist() == wanted.amounts.tolist()
+    assert found.payments == pytest.approx(wanted.payments, rel=1e-9, abs=1e-12)
     # All are asked at first, then whoever leaves.
     assert found.rounds <= found.messages / 2 <= found.rounds * market.n_peers
 
@@ -135,7 +135,8 @@ def test_the_clock_pays_what_vcg_does(market):
 @settings(max_examples=50)
 def test_ticks_cost_no_more_than_a_tick(market, tick):
     wanted = vickrey_clarke_groves(market, unsold="worthless")
-    found = ascending_clock(market, tick=tick).settlement
+    agreed = negotiate(clinching(tick), *market.arguments)
+    found = Settlement(market, agreed.amounts, agreed.payments)
     benefit = market.benefit(wanted.amounts)
     assert market.benefit(market.check(found.amounts)) >= benefit * np.exp(-tick) * (1 - 1e-9)
     # Compared where the tick did not change who has what.
@@ -148,15 +149,15 @@ def test_ticks_cost_no_more_than_a_tick(market, tick):
 def test_prices_far_from_one_are_found():
     for scale in (1e-30, 1e30):
         market = BundleMarket(np.array([12.0, 7.0]) * scale, 3, 3, 0.5)
-        found = ascending_clock(market)
-        assert found.settlement.payments == pytest.approx(np.array([5.25, 3]) * scale)
+        found = negotiate(clinching(), *market.arguments)
+        assert found.payments == pytest.approx(np.array([5.25, 3]) * scale)
         assert found.rounds < 30
 
 
 def test_a_clock_must_rise():
     for tick in (0, -1.0, 1e-7, np.inf, np.nan):
         with pytest.raises(WorkloadError):
-            ascending_clock(BundleMarket([12.0, 7.0], 3, 3, 0.5), tick=tick)
+            clinching(tick)
 
 
 def test_a_clock_refuses_what_does_not_fit():

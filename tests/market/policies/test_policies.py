@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.actors.stations import ServiceRules
 from simplugin.market.execution import execute
-from simplugin.market.mechanisms import reported, uniform, vickrey_clarke_groves
+from simplugin.market.mechanisms import uniform, vickrey_clarke_groves
 from simplugin.market.model import MarketTerms
-from simplugin.market.policies.clearing import bisection_rounds, median_rounds, secant_rounds
-from simplugin.market.policies.clocks import clock
 from simplugin.market.policies.isgbmat import run_isgbmat
 from simplugin.market.policies.negotiation import negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, as_negotiation, policy_called
@@ -24,8 +22,14 @@ from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.bundle_programs import assignment_program, continuous_optimum, relaxation
 from simplugin.papers.zheng.balance import balanced_state
 from simplugin.papers.zheng.counters import kept_parts, serve
+from simplugin.papers.zheng.negotiations import (
+    bisection_rounds,
+    clock,
+    median_rounds,
+    secant_rounds,
+)
 from simplugin.papers.zheng.random_markets import random_market
-from simplugin.papers.zheng.strategic_reports import best_report, profit
+from simplugin.papers.zheng.strategic_reports import best_report, profit, reported
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import Bundle

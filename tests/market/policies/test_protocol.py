@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 from market_draws import bundle_markets
 
 from simplugin.core.errors import InfeasibleError
-from simplugin.market.policies.clearing import (
-    DemandModel,
-    bisection_rounds,
-    median_rounds,
-    secant_rounds,
-    weighted_median,
-)
+from simplugin.market.policies.clearing import DemandModel, weighted_median
 from simplugin.market.policies.negotiation import (
     Agreement,
     BundleNegotiation,
@@ -26,6 +20,11 @@ from simplugin.market.policies.negotiation import (
 )
 from simplugin.market.policies.shipped import NEGOTIATIONS, as_negotiation
 from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.papers.zheng.negotiations import (
+    bisection_rounds,
+    median_rounds,
+    secant_rounds,
+)
 from simplugin.papers.zheng.random_markets import random_market
 
 # Replies in which all numbers are counts of tasks.

@@ -6,17 +6,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.core.errors import WorkloadError
-from simplugin.market.mechanisms import MECHANISMS, reported, uniform, vickrey_clarke_groves
+from simplugin.market.mechanisms import uniform, vickrey_clarke_groves
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.zheng.strategic_reports import (
-    RULES,
+    MECHANISMS,
     best_report,
     deviations,
     play,
     profit,
+    reported,
     rival_prices,
 )
 from simplugin.workloads.bundle_markets import BundleMarket
+
+
+def test_reports_are_multiples_of_values():
+    market = BundleMarket([5.0, 4.0], 3, 3, 0.5)
+    assert reported(market, np.array([0.5, 2.0])).values.tolist() == [2.5, 8]
+    with pytest.raises(WorkloadError):
+        reported(market, 0.0)
 
 
 @st.composite
@@ -52,7 +60,7 @@ def breakpoints(market, peer):
 @given(markets(3, 6))
 @settings(max_examples=8)
 def test_no_other_factor_does_better_than_the_best_report(market):
-    for rule in RULES:
+    for rule in MECHANISMS:
         for peer in range(market.n_peers):
             best = best_report(market, peer, rule)
             ties = breakpoints(market, peer)

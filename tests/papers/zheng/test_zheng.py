@@ -11,7 +11,7 @@ from dynamic_programming import dynamic_programming
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.market.mechanisms import reported, uniform
+from simplugin.market.mechanisms import uniform
 from simplugin.market.policies.negotiation import negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -24,7 +24,7 @@ from simplugin.papers.zheng.random_markets import random_market
 from simplugin.papers.zheng.rates import balanced
 from simplugin.papers.zheng.reports import largest_gain, simulated_lie, survey, telling_reports
 from simplugin.papers.zheng.settings import SETTINGS, ExperimentSetting
-from simplugin.papers.zheng.strategic_reports import deviations
+from simplugin.papers.zheng.strategic_reports import deviations, reported
 from simplugin.platforms.twelve_peers import DEGREES, chosen_site, consistent_site, scaled_site
 from simplugin.scenarios.outputs import finite, plain
 from simplugin.workloads.bundle_markets import BundleMarket
