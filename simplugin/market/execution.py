@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -153,11 +153,12 @@ def execute(
                 for peer, (name, capacity) in enumerate(capacities)
             ]
         )
-    run: Any = grid if several else one_site
-    parties: tuple[Any, ...] = (schedulers[0], peers[0])
     if several:
-        parties = (site.scheduler, rules.dispatch, schedulers, peers)
-    actor = Placement(site.scheduler, run, (*parties, talks, given), name=_MARKET)
+        parties = (site.scheduler, rules.dispatch, schedulers, peers, talks, given)
+        actor = Placement(site.scheduler, grid, parties, name=_MARKET)
+    else:
+        own_site = (schedulers[0], peers[0], talks, given)
+        actor = Placement(site.scheduler, one_site, own_site, name=_MARKET)
     try:
         result = simulate(
             site.platform() if platform is None else platform,
@@ -200,19 +201,15 @@ def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Ma
 
 def _capacities(thought: PeerSite, terms: MarketTerms) -> list[Capacity]:
     """Return the believed capacities of each peer of a site, and its terms."""
-    limit = np.inf if terms.n_max is None else terms.n_max
+    n_max = np.inf if terms.n_max is None else np.asarray(terms.n_max, dtype=np.float64)
     columns = np.broadcast_arrays(
-        thought.speed,
-        thought.bandwidth,
-        terms.setup,
-        terms.price_unit,
-        1 - np.asarray(terms.alpha, dtype=np.float64),
-        np.asarray(limit, dtype=np.float64),
+        thought.speed, thought.bandwidth, 1 - np.asarray(terms.alpha), n_max
     )
+    setup, unit = float(terms.setup), float(terms.price_unit)
     discounts = () if terms.discounts is None else tuple(np.asarray(terms.discounts).tolist())
     return [
-        Capacity(speed, bandwidth, setup, price_unit, q, n_max, discounts)
-        for speed, bandwidth, setup, price_unit, q, n_max in np.transpose(columns).tolist()
+        Capacity(speed, bandwidth, setup, unit, ratio, limit, discounts)
+        for speed, bandwidth, ratio, limit in np.transpose(columns).tolist()
     ]
 
 

@@ -191,20 +191,16 @@ def _key(name: str) -> tuple[str, int]:
 
 def _check(scheduler: str, peers: Sequence[str], speed: Mapping[str, float]) -> None:
     """Raise WorkloadError unless each name is that of one computing host."""
-    seen: set[str] = set()
-    for name in peers:
-        wrong = None
-        if name not in speed:
-            wrong = ", which is no host of the platform"
-        elif name == scheduler:
-            wrong = ", which is the scheduler; leave it out"
-        elif name in seen:
-            wrong = " twice; name it once"
-        elif not speed[name] > NO_SPEED:
-            wrong = ", which computes nothing; leave it out"
-        if wrong:
-            raise WorkloadError(f"peers names {name!r}{wrong}", argument="peers")
-        seen.add(name)
+    for place, name in enumerate(peers):
+        faults = {
+            ", which is no host of the platform": name not in speed,
+            ", which is the scheduler; leave it out": name == scheduler,
+            " twice; name it once": name in peers[:place],
+            ", which computes nothing; leave it out": speed.get(name, 0.0) <= NO_SPEED,
+        }
+        for fault, present in faults.items():
+            if present:
+                raise WorkloadError(f"peers names {name!r}{fault}", argument="peers")
 
 
 def _narrowest(route: ResolvedRoute, links: Mapping[str, ResolvedLink]) -> float:

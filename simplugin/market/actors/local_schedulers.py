@@ -23,7 +23,6 @@ from simplugin.market.actors.messages import (
     Estimate,
     NegotiationMessage,
     Submission,
-    plain,
 )
 from simplugin.market.actors.stations import SchedulerStation
 from simplugin.market.model import DealRecord, discounted, task_time
@@ -217,7 +216,7 @@ async def _converse(
             called = [hosts[peer] for peer in call.peers]
             wanted = called if call.answers else []
             gets = {host: me.mailbox(Box.REPLIES.of(host)).get_async() for host in wanted}
-            question = NegotiationMessage(plain(call.message), call.answers)
+            question = NegotiationMessage(call.message, call.answers)
             size = message_size(call.message)
             silent = await _send(me, called, question, size, "call", patience)
             silent |= await _late(me, gets, patience)

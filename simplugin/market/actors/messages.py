@@ -6,13 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import numpy as np
-
-from simplugin.core.errors import WorkloadError
 from simplugin.market.policies.negotiation import NUMBER, message_size
 from simplugin.workloads.bundles import Bundle
-
-_NUMBERS = (int, float, np.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,20 +138,6 @@ SUBMISSION = message_size(("submission", 0, 0.0, 0.0, 0))
 REPORT = message_size(("report", 0))
 CAPACITY = message_size(("capacity", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 ESTIMATE = message_size(("estimate", 0, 0, 0.0))
-
-
-def plain(message: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a message of a negotiation if it consists of a kind and numbers.
-
-    Raises
-    ------
-    WorkloadError
-        It has another value, such as an object of its sender.
-    """
-    kind, *numbers = message
-    if not isinstance(kind, str) or not all(isinstance(each, _NUMBERS) for each in numbers):
-        raise WorkloadError(f"a negotiation sends {message!r}; let it send a kind and numbers")
-    return message
 
 
 class Box(StrEnum):

@@ -8,7 +8,6 @@ from simplugin.market.actors.messages import (
     Award,
     Box,
     NegotiationMessage,
-    plain,
 )
 from simplugin.market.actors.stations import PeerRecords, PeerStation
 from simplugin.market.policies.negotiation import (
@@ -55,7 +54,7 @@ async def computing_peer(
                 continue  # a message of a negotiation whose announcement it missed
             elif isinstance(heard, NegotiationMessage):
                 who = f"a peer of negotiation {negotiation.name!r} replies"
-                reply = plain(checked_message(who, side.reply(heard.message)))
+                reply = checked_message(who, side.reply(heard.message))
                 if heard.answers:
                     size = message_size(reply)
                     await replies.put(reply, size, label="reply", timeout=patience)

@@ -27,6 +27,7 @@ from simplugin.workloads.bundle_markets import (
 Message = tuple[Any, ...]
 # Size of a message without numbers, and of each number [byte].
 ENVELOPE, NUMBER = 40.0, 8.0
+_NUMBERS = (int, float, np.number)
 
 
 @dataclass(frozen=True)
@@ -126,10 +127,13 @@ class NegotiatedAgreement(Agreement):
 
 
 def checked_message(who: str, message: object) -> Message:
-    """Return a message; raise WorkloadError, naming its sender, unless it is a non-empty tuple."""
-    if not isinstance(message, tuple) or not message:
+    """Return a message; raise WorkloadError, naming its sender, unless it is a kind and numbers."""
+    sent = message if isinstance(message, tuple) else ()
+    if not isinstance(next(iter(sent), None), str) or not all(
+        isinstance(each, _NUMBERS) for each in sent[1:]
+    ):
         raise WorkloadError(f"{who} {shown(message)}; give a tuple, a kind and numbers")
-    return message
+    return sent
 
 
 def checked_call(name: str, call: object, n_peers: int) -> Call:
