@@ -191,14 +191,10 @@ def test_demand_is_the_number_of_tasks_worth_a_price(market):
 MARKET = BundleMarket([7.0, 12.0], 4, 4, 0.5)
 
 
-def test_amounts_that_leave_tasks_over_are_refused():
+@pytest.mark.parametrize(("amounts", "n_times"), [([1, 2], 2), ([2, 2], 3)])
+def test_invalid_amounts_and_times_are_refused(amounts, n_times):
     with pytest.raises(WorkloadError):
-        PricedAssignment(MARKET, np.array([1, 2]), 1.0, np.zeros(2))
-
-
-def test_times_of_another_shape_are_refused():
-    with pytest.raises(WorkloadError):
-        PricedAssignment(MARKET, np.array([2, 2]), 1.0, np.zeros(3))
+        PricedAssignment(MARKET, np.array(amounts), 1.0, np.zeros(n_times))
 
 
 @given(st.lists(st.floats(0, 1e300), min_size=1, max_size=20).filter(any))

@@ -144,18 +144,6 @@ def test_kept_counters_make_many_bundles_one():
     assert sum(deal.outcome().benefit for deal in anew) > 1.01 * total
 
 
-def test_counters_decay():
-    lasts = 500.0
-    bundles = [Bundle.of_class("neutral", 30, str(n), 400.0 * n) for n in range(3)]
-    deals = execute(SITE, bundles, TERMS, "optimum", rules=ServiceRules(counters=lasts)).deals
-    sold, since = np.zeros(5), 0.0
-    for deal in deals:
-        sold *= np.exp(-(deal.called - since) / lasts)
-        np.testing.assert_allclose(deal.market.values, 3600 / deal.times * 0.98**sold, rtol=1e-6)
-        sold *= np.exp(-(deal.agreed - deal.called) / lasts)
-        sold, since = sold + deal.amounts, deal.agreed
-
-
 def test_peers_deal_by_what_they_believe():
     speed = SPEED.copy()
     speed[1] *= 3

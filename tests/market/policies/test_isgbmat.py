@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from dynamic_programming import dynamic_programming
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from market_draws import bundle_markets
@@ -54,16 +53,6 @@ def figure_2(values, m, caps, q, most_passes=5000, idle=False):
         price = sum(v) / n
         passes += 1
     return "ended", passes, A, F, price
-
-
-@settings(max_examples=80)
-@given(bundle_markets())
-def test_repaired_reaches_the_maximum(market):
-    amounts, price = isgbmat(*market.arguments)
-    assert market.benefit(amounts) == pytest.approx(
-        dynamic_programming(*market.arguments), rel=1e-9
-    )
-    assert price == pytest.approx(largest_benefit(*market.arguments).price, rel=1e-9)
 
 
 @settings(max_examples=40)

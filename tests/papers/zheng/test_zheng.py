@@ -104,16 +104,13 @@ def sold(times, alpha, cap=1000):
 def test_the_printed_table_1_has_its_orders_and_one_impossible_row():
     assert table1._holds(table1.PAPER) == [True] * 9
     assert str(table1.PAPER["isgbmat"]) == "62765 G$, 1:37:50, 16:48:25"
+    # Equal values have no order.
+    near = table1.Table1Row(1.0 + 1e-12, 2.0 - 1e-12, 3.0)
+    equal = dict.fromkeys(table1.PAPER, table1.Table1Row(1.0, 2.0, 3.0)) | {"isgbmat": near}
+    assert not any(table1._holds(equal))
     # Proportional Share's 16:56:31 is more than 12 times 1:23:46.
     rows = table1.PAPER.items()
     assert [name for name, row in rows if 12 * row.completion < row.total] == ["proportional_share"]
-
-
-def test_equal_values_are_no_order():
-    row = table1.Table1Row(1.0, 2.0, 3.0)
-    near = table1.Table1Row(1.0 + 1e-12, 2.0 - 1e-12, 3.0)
-    table = dict.fromkeys(table1.PAPER, row) | {"isgbmat": near}
-    assert not any(table1._holds(table))
 
 
 @pytest.mark.parametrize(
