@@ -28,10 +28,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.jobs import RunJob, Runners, RunResult
+from simplugin.campaigns.jobs import RunJob, Runners
 from simplugin.campaigns.running.campaign_runs import LocalRunners
 from simplugin.campaigns.running.coordinator import run_jobs
-from simplugin.results.row import Metric, Row
+from simplugin.results.row import Metric, Row, RunResult
 
 BAR = 5.0
 CAMPAIGN = """

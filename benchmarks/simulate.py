@@ -26,7 +26,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from simplugin.simulation import servers, simulate
+from simplugin.simulation import simulate
+from simplugin.simulation.process import server_client
 
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -67,7 +68,7 @@ class State:
     @classmethod
     def now(cls) -> State:
         """Look at this process and its servers."""
-        (server,) = servers.server_processes()
+        (server,) = server_client.server_processes()
         return cls(
             rss_kib=_rss(os.getpid()),
             server_rss_kib=_rss(server),

@@ -34,7 +34,7 @@ from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms.sites import SUBSETS, MultiCluster
 from simplugin.simulation import SimGridOptions
 from simplugin.simulation.placement import Placement
-from simplugin.simulation.servers import server_processes
+from simplugin.simulation.process.server_client import server_processes
 from simplugin.taskgraphs import execution
 from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.taskgraphs.policies.mapping import plan

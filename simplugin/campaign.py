@@ -1,17 +1,17 @@
-"""Campaigns from a script or a notebook, with the store, the runs and the report of the command."""
+"""Campaigns from a script or a notebook, with the store, runs and report of the command."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from simplugin.campaigns.campaign import Campaign
+from simplugin.campaigns.campaign import Campaign, CampaignSettings
 from simplugin.campaigns.running.campaign_runs import run_campaign
 from simplugin.campaigns.store import StoreReader
 from simplugin.cli.displays import RunsDisplay
@@ -33,7 +33,7 @@ class CampaignResults:
 
     Attributes
     ----------
-    summary : Summary
+    summary : CampaignSummary
         The store, the number of the campaign in it, and the numbers of runs that are done, failed
         and were recorded before.
     """
@@ -42,7 +42,7 @@ class CampaignResults:
 
     @cached_property
     def rows(self) -> list[dict[str, Cell]]:
-        """A row for each run, failed ones included: what was varied, metrics, `status`, `error`."""
+        """A row for each run, failed ones included: varied keys, metrics, `status`, `error`."""
         with StoreReader(self.summary.store) as reader:
             columns = reader.columns(self.summary.campaign)
             cells = reader.cells(columns, self.summary.campaign)
@@ -54,7 +54,7 @@ class CampaignResults:
             return reader.frame(self.summary.campaign)
 
     def _repr_html_(self) -> str:
-        """Show the first runs in a notebook: status, what was varied, metrics."""
+        """Return the first runs for a notebook: status, varied keys, metrics."""
         summary = self.summary
         with StoreReader(summary.store) as reader:
             known = reader.columns(summary.campaign)
@@ -102,76 +102,84 @@ class CampaignResults:
         return page
 
 
+class CampaignOptions(CampaignSettings, total=False):
+    """Keyword arguments of `campaign`: the keys of ``[campaign]``, and those of `RunOptions`."""
+
+    jobs: int | None
+    scheduler: str | None
+    slurm: bool
+    retry_failed: bool
+    keep_going: bool
+
+
+_RUNNERS = ("jobs", "scheduler", "slurm", "retry_failed", "keep_going")
+
+
 def campaign(
     what: Scenario | str | os.PathLike[str] | Mapping[str, Any] | Callable[[dict[str, Any]], Any],
     sweep: Mapping[str, Any] | None = None,
     variations: Sequence[Mapping[str, Any]] = (),
     *,
     directory: str | os.PathLike[str] = ".",
-    jobs: int | None = None,
-    scheduler: str | None = None,
-    slurm: bool = False,
-    retry_failed: bool = False,
-    keep_going: bool = False,
+    trust: Iterable[str] = (),
     progress: Callable[[CampaignProgress], None] | bool | None = None,
     stop: Callable[[], bool] | None = None,
-    **settings: Any,
+    **options: Unpack[CampaignOptions],
 ) -> CampaignResults:
-    """Run what is not recorded yet of a campaign.
+    """Do all runs of a campaign that are not recorded.
 
-    A call that was interrupted goes on where it was when it is made again; of one that is complete
-    it runs nothing. Runs are done in processes of their own: a function need not be importable,
-    its code goes there, and another code is run anew.
+    The same call continues a campaign that was interrupted. Each run is done in a supervised
+    process: a function need not be importable, since its code is sent; a function that has changed
+    is run again.
 
     Parameters
     ----------
     what : Scenario, path, mapping or callable
-        A scenario, its file or what one holds; or a function ``(parameters) -> metrics`` of dicts.
+        A scenario, its file or the content of a file; or a function ``(parameters) -> metrics``
+        from dict to dict.
     sweep : mapping
-        The grid: dotted keys of the scenario, or parameters of the function, with a list, a
-        `range`, an array or ``{"from": ..., "to": ...}`` each.
+        The grid: for each dotted key of the scenario, or parameter of the function, a list, a
+        `range`, an array or ``{"from": ..., "to": ...}``.
     variations : sequence of mapping
-        The list: keys and values each; ``name`` and ``sweep`` may be among them.
+        The list: keys and values, optionally with ``name`` and ``sweep``.
     directory : path
-        Where paths of what is no file start, and where its results are by default, in
+        If there is no file: the directory to which paths are relative, and of the default store,
         ``campaign.sqlite``.
-    jobs : int, optional
-        Runs at a time on this host; as many as it has processors by default.
+    trust : iterable of str
+        Modules in other places that a scenario may name.
     progress : bool or callable, optional
-        True to show how far it is: a bar on a terminal, a text that is kept up to date in a
-        notebook, else lines. Or what is called with the `CampaignProgress` now and then.
-    scheduler, slurm, retry_failed, keep_going, stop
+        True for a progress bar on a terminal, a text in a notebook, or else lines; or a callable
+        that takes a `CampaignProgress`.
+    stop : callable, optional
         As in `simplugin.campaigns.run_campaign`.
-    **settings
-        The keys of ``[campaign]``: ``store``, ``wall_limit``, ``memory_limit``, ``retries``,
-        ``keep``, ``inputs``; for a scenario also ``trust``, modules elsewhere that it may name.
+    **options
+        ``jobs``, ``scheduler``, ``slurm``, ``retry_failed`` and ``keep_going`` as in
+        `simplugin.campaigns.running.campaign_runs.RunOptions`; ``store``, ``wall_limit``,
+        ``memory_limit``, ``retries``, ``keep`` and ``inputs`` as in ``[campaign]``.
 
     Returns
     -------
     CampaignResults
-        The runs, recorded earlier or now. There is a warning if some failed.
+        All runs. There is a warning if some failed.
 
     Raises
     ------
     SimpluginError
-        Something is wrong with the scenario or the sweep, the function cannot be sent to other
-        processes, or the store cannot be written.
+        The scenario or the sweep is invalid, the function cannot be sent to other processes, or
+        the store cannot be written.
     """
-    make: Any = Campaign.from_function if callable(what) else Campaign.from_scenario
-    made = make(what, sweep, variations, directory=directory, **settings)
+    settings: Any = dict(options)
+    runners: Any = {key: settings.pop(key) for key in _RUNNERS if key in settings}
+    if callable(what):
+        made = Campaign.from_function(what, sweep, variations, directory=directory, **settings)
+    else:
+        made = Campaign.from_scenario(
+            what, sweep, variations, directory=directory, trust=trust, **settings
+        )
     display = RunsDisplay(EscapingConsole(stderr=True)) if progress is True else None
     report = display.report if display else progress if callable(progress) else None
     with display or nullcontext():
-        summary = run_campaign(
-            made,
-            jobs=jobs,
-            scheduler=scheduler,
-            slurm=slurm,
-            retry_failed=retry_failed,
-            keep_going=keep_going,
-            progress=report,
-            stop=stop,
-        )
+        summary = run_campaign(made, progress=report, stop=stop, **runners)
     if summary.failures:
         first = summary.failures[0].text.partition("\n")[0]
         message = f"{summary.failed} of {summary.total} runs failed; the first: {first}"

@@ -1,4 +1,4 @@
-"""Campaigns: a scenario, and how its runs vary."""
+"""Campaigns: a scenario and the variations of its runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from pydantic import (
     AfterValidator,
@@ -24,10 +24,8 @@ from simplugin.campaigns.campaign_checks import (
     refuse_wrong_values,
 )
 from simplugin.campaigns.jobs import RunJob
-from simplugin.campaigns.keys import determining, digest_of, text_digest
+from simplugin.campaigns.keys import digest_of, result_relevant, text_digest
 from simplugin.campaigns.running.slurm import SlurmSection
-from simplugin.campaigns.user_functions import TARGET as OWN_TARGET
-from simplugin.campaigns.user_functions import OwnFunction
 from simplugin.core.errors import ScenarioError
 from simplugin.inputs.messages import InputProblem, InvalidValueError, problems_of
 from simplugin.inputs.named_files import NamedFiles
@@ -43,23 +41,25 @@ from simplugin.scenarios.loading import (
 from simplugin.scenarios.scenario import Scenario, scenario_error
 from simplugin.scenarios.substitutions import file_value
 from simplugin.scenarios.sweeps import KeyAssignment, SweepError, Variations, flatten, variations_of
+from simplugin.scenarios.user_functions import TARGET as FUNCTION_TARGET
+from simplugin.scenarios.user_functions import UserFunction
 
-TARGET = "simplugin.campaigns.scenario_runs:run"
-# What the file of a campaign would be that a program makes.
+TARGET = "simplugin.scenarios.scenario_runs:run"
+# Placeholder file name of campaigns made by programs.
 _MADE = "campaign.toml"
-# Parts of the golden ratio are spread evenly however many there are, and follow no period.
+# Multiples of the golden ratio, modulo 1, are spread evenly and have no period.
 _GOLDEN = (5**0.5 - 1) / 2
 
 
 class KeepTable(Section):
-    """``[campaign.keep]``: which runs are kept.
+    """``[campaign.keep]``: selection of the runs that keep curves and charts.
 
     Attributes
     ----------
     each : str or list of str
         Varied keys: one run for each combination of their values.
     where : dict
-        Values of further varied keys; what else is swept has its first value.
+        Values of further varied keys; all other swept keys have their first value.
     """
 
     each: str | Annotated[list[str], Field(min_length=1)]
@@ -67,7 +67,7 @@ class KeepTable(Section):
 
 
 def _matching(value: str, info: ValidationInfo) -> str:
-    """Refuse a path or pattern that names no file."""
+    """Raise ValueError unless a path or pattern names a file."""
     directory = (info.context or {}).get("directory", Path())
     if next(NamedFiles(directory).of_path(value), None) is None:
         raise ValueError(
@@ -77,7 +77,7 @@ def _matching(value: str, info: ValidationInfo) -> str:
     return value
 
 
-# None, which programs have and TOML has not.
+# Programs may give None, which TOML does not have.
 _NO_LIMIT = BeforeValidator(lambda value: math.inf if value is None else value)
 
 
@@ -87,19 +87,18 @@ class CampaignSection(Section):
     Attributes
     ----------
     store : path, optional
-        Where results are kept; without, beside the campaign file, with its name.
+        File of the results; by default the path of the campaign file with the suffix ``.sqlite``.
     wall_limit : float
-        Real time that a run may take [s]; ``inf`` for no limit.
+        Maximum real time of a run [s]; ``inf`` for no limit.
     memory_limit : int, optional
-        Memory that a run may occupy with all its processes [byte].
+        Maximum memory of a run with all its processes [byte].
     retries : int
-        How often a run whose process died is tried again.
+        Maximum number of retries after the death of a run's process.
     keep : int, "all" or KeepTable
-        Of how many runs curves, tables and Gantt charts are kept, one in each equal part of the
-        campaign; or of which.
+        Number of runs that keep curves, tables and Gantt charts, spread over the campaign; or a
+        selection of runs.
     inputs : list of str
-        Paths and patterns such as ``["data/*.csv"]`` of files, besides those that the scenario
-        names, that decide what comes out.
+        Further files on which results depend: paths, and patterns such as ``["data/*.csv"]``.
     """
 
     store: AnyPath | None = None
@@ -110,12 +109,12 @@ class CampaignSection(Section):
     inputs: list[Annotated[str, AfterValidator(_matching)]] = Field(default_factory=list)
 
     def kept(self, variations: Variations) -> int | frozenset[int]:
-        """Return of how many runs of a campaign, or of which, curves and Gantt charts are kept.
+        """Return the number or the positions of the runs that keep curves and Gantt charts.
 
         Raises
         ------
         SweepError
-            `keep` names what is not varied.
+            `keep` names a key that is not varied.
         """
         if isinstance(self.keep, KeepTable):
             each = [self.keep.each] if isinstance(self.keep.each, str) else self.keep.each
@@ -127,8 +126,19 @@ class CampaignSection(Section):
         return variations.total if self.keep == "all" else min(self.keep, variations.total)
 
 
+class CampaignSettings(TypedDict, total=False):
+    """The keys of ``[campaign]`` as keyword arguments; see `CampaignSection`."""
+
+    store: str | os.PathLike[str]
+    wall_limit: float | str | None
+    memory_limit: int | str | None
+    retries: int
+    keep: int | Literal["all"] | Mapping[str, Any]
+    inputs: Sequence[str]
+
+
 class _Variation(Section):
-    """One of ``[[variations]]``; further keys are those that it sets."""
+    """One of ``[[variations]]``; all other keys are assignments."""
 
     model_config = ConfigDict(extra="allow")
     name: Annotated[str, Field(min_length=1)] | None = None
@@ -136,7 +146,7 @@ class _Variation(Section):
 
 
 class Tables(Section):
-    """The tables of a campaign file; those of its scenario are validated with values put in."""
+    """The tables of a campaign file; those of the scenario are validated with its variations."""
 
     title: Any = None
     platform: Any = None
@@ -172,30 +182,30 @@ class Campaign:
     Attributes
     ----------
     title : str
-        For tables and charts.
+        Title of tables and charts.
     place : Path
-        The file that messages are about; paths are relative to its directory.
+        The file that messages name; paths are relative to its directory.
     settings : CampaignSection
-        Where results go, and how far a run may go.
+        Store, limits, retries, and runs to keep.
     variations : Variations
-        The scenario, and how its runs vary.
+        The scenario and the variations of its runs.
     keep : int or frozenset of int
-        Of how many runs, spread over the campaign, curves and Gantt charts are kept; or of which.
+        Number or positions of the runs that keep curves and Gantt charts.
     file, text : str
-        Its file, and the content; empty if a program made it.
+        Path and content of its file; empty if a program made it.
     slurm : SlurmSection, optional
-        The jobs that a Slurm cluster is asked for.
+        The jobs of Slurm that can do the runs.
     source : str
-        SHA-256 of the text of the file at `place`; empty if there is none. Runs find the lines of
-        their errors by it.
+        SHA-256 of the text of the file at `place`, or empty; errors of runs get their lines only
+        while it is unchanged.
     recipe : mapping
-        The document and the file that it belongs to; `from_recipe` makes the campaign again.
+        The document and its file, from which `from_recipe` makes the campaign again.
     trust : tuple of str
-        Modules that its runs may name although they are elsewhere; no store records them.
-    function : OwnFunction, optional
-        The function that runs call, with what `variations` makes as its parameters.
+        Modules elsewhere that the scenario may name; they are not recorded.
+    function : UserFunction, optional
+        The function that runs call; its parameters vary.
     store_chosen : bool
-        True if a program chose the store, which may then be anywhere.
+        True if a program chose the store, which may then be in any directory.
     """
 
     title: str
@@ -209,24 +219,24 @@ class Campaign:
     source: str = ""
     recipe: Mapping[str, Any] = field(default_factory=dict)
     trust: tuple[str, ...] = ()
-    function: OwnFunction | None = None
+    function: UserFunction | None = None
     store_chosen: bool = False
 
     @classmethod
     def from_recipe(
         cls, recipe: Mapping[str, Any], text: str, trust: Iterable[str] = ()
     ) -> Campaign:
-        """Make a recorded campaign again; its files are not checked.
+        """Return a recorded campaign; its files are not checked.
 
         Raises
         ------
         ScenarioError
-            This version of simplugin refuses the document.
+            The document is invalid in this version of simplugin.
         """
         file = Path(recipe["file"])
         made = recipe.get("function")
         modules = tuple((name, place) for name, place in made["modules"]) if made else ()
-        function = OwnFunction(**{**made, "modules": modules}) if made else None
+        function = UserFunction(**{**made, "modules": modules}) if made else None
         return _campaign(
             recipe["document"], file, text, function, by_program=not text, check=False, trust=trust
         )
@@ -240,32 +250,31 @@ class Campaign:
         *,
         directory: str | os.PathLike[str] = ".",
         trust: Iterable[str] = (),
-        **settings: Any,
+        **settings: Unpack[CampaignSettings],
     ) -> Campaign:
-        """Make a campaign in a program.
+        """Return a campaign of a scenario.
 
         Parameters
         ----------
         scenario : Scenario, path or mapping
-            A scenario, its file, or what one holds.
+            A scenario, its file, or the content of a file.
         sweep : mapping, optional
-            The grid: dotted keys with a list, a `range`, an array or
-            ``{"from": ..., "to": ...}`` each.
+            The grid: for each dotted key a list, a `range`, an array or
+            ``{"from": ..., "to": ...}``.
         variations : sequence of mapping
-            The list: dotted keys and values each; ``name`` and ``sweep`` may be among them.
+            The list: dotted keys and values, optionally with ``name`` and ``sweep``.
         directory : path
-            Where paths of a scenario that is no file start.
+            Directory to which paths are relative if there is no file.
         trust : iterable of str
-            Modules and packages whose functions it may name wherever they are.
+            Modules and packages in other places that the scenario may name.
         **settings
-            The keys of ``[campaign]``: ``store``, ``wall_limit``, ``memory_limit``, ``retries``,
-            ``keep``, ``inputs``. Without `store` results are beside the scenario file, with its
-            name; those of a scenario that is no file in ``campaign.sqlite`` in `directory`.
+            The keys of ``[campaign]``. The default store has the path of the scenario file with the
+            suffix ``.sqlite``, or is ``campaign.sqlite`` in `directory`.
 
         Raises
         ------
         ScenarioError
-            Something is wrong with it.
+            The scenario, the sweep or a setting is invalid.
         """
         if isinstance(scenario, Mapping):
             document, text = dict(scenario), ""
@@ -277,7 +286,7 @@ class Campaign:
             document, text = read_toml(file)
         for key, given in (("sweep", sweep), ("variations", list(variations))):
             if given and key in document:
-                message = f"[{key}] is in the file, and given besides"
+                message = f"[{key}] is in the file and is an argument"
                 raise ScenarioError(message, file=file, remedy="give it in one place")
             if given:
                 document[key] = file_value(given)
@@ -294,28 +303,28 @@ class Campaign:
         variations: Sequence[Mapping[str, Any]] = (),
         *,
         directory: str | os.PathLike[str] = ".",
-        **settings: Any,
+        **settings: Unpack[CampaignSettings],
     ) -> Campaign:
-        """Make a campaign of a function.
+        """Return a campaign of a function.
 
         Parameters
         ----------
         function : callable
-            ``(parameters) -> metrics``: called with what is varied as a dict, returns a dict of
-            numbers and texts, or a `simplugin.results.row.Row`. Its code goes to where runs are
-            done, and another code is another campaign.
+            ``(parameters) -> metrics``: called with a dict of parameters, returns a dict of
+            numbers and texts, or a `simplugin.results.row.Row`. Its code is sent to the run
+            processes; a change of the code makes another campaign.
         sweep, variations, directory, **settings
             As in `from_scenario`; keys are the parameters.
 
         Raises
         ------
         SimpluginError
-            Something is wrong with it.
+            The function cannot be sent, or the sweep or a setting is invalid.
         """
-        own = OwnFunction.of(function)
+        sent = UserFunction.of(function)
         tables = {"sweep": sweep or {}, "variations": list(variations), "campaign": settings}
-        document = {"title": own.name, **file_value(tables)}
-        made = _campaign(document, Path(directory, _MADE), "", own, by_program=True)
+        document = {"title": sent.name, **file_value(tables)}
+        made = _campaign(document, Path(directory, _MADE), "", sent, by_program=True)
         return replace(made, store_chosen=True)
 
     @property
@@ -324,12 +333,12 @@ class Campaign:
         return Path(os.path.abspath(self.place)).parent
 
     def results(self, store: str | os.PathLike[str] | None = None) -> Path:
-        """Return where results go: as asked for, else as the file says.
+        """Return the store: the argument, or else the one of the campaign.
 
         Raises
         ------
         ScenarioError
-            The file names a place that is not below its directory.
+            The file names a store outside its directory.
         """
         if store is not None:
             return Path(store)
@@ -342,17 +351,17 @@ class Campaign:
 
     @property
     def target(self) -> str:
-        """The target of all jobs."""
-        return TARGET if self.function is None else OWN_TARGET
+        """Target of all jobs."""
+        return TARGET if self.function is None else FUNCTION_TARGET
 
     @property
     def total(self) -> int:
-        """The number of runs."""
+        """Number of runs."""
         return self.variations.total
 
     @cached_property
     def identity(self) -> str:
-        """SHA-256 of what it consists of: scenario, variations, files that they name, code."""
+        """SHA-256 of the scenario, the variations, the files that they name, and the code."""
         listed = [
             [
                 each.name,
@@ -362,32 +371,32 @@ class Campaign:
             for each in self.variations.listed
         ]
         grid = [axis.document() for axis in self.variations.grid]
-        consists = [self._determining(self.variations.document), listed, grid]
-        return digest_of(consists, self.directory, self.settings.inputs)
+        contents = [self._relevant(self.variations.document), listed, grid]
+        return digest_of(contents, self.directory, self.settings.inputs)
 
-    def _determining(self, document: Mapping[str, Any]) -> Any:
-        """Return what determines what comes out of a document."""
+    def _relevant(self, document: Mapping[str, Any]) -> Any:
+        """Return the data on which the result of a document depends."""
         if self.function is None:
-            return determining(document)
+            return result_relevant(document)
         return {"function": self.function.state(), "parameters": document}
 
     def _key(self, document: Mapping[str, Any]) -> str:
-        """Return the key of a run as of now."""
-        return digest_of(self._determining(document), self.directory, self.settings.inputs)
+        """Return the key of a run with the current files."""
+        return digest_of(self._relevant(document), self.directory, self.settings.inputs)
 
     def jobs(self) -> Iterator[RunJob]:
-        """Make the jobs, in the order of their positions."""
+        """Yield the jobs in the order of their positions."""
         return map(self.job, range(self.total))
 
     def job(self, position: int) -> RunJob:
-        """Make one job.
+        """Return the job at a position.
 
         Raises
         ------
         IndexError
-            There is no such position.
+            The position does not exist.
         ScenarioError
-            A key leads into nothing there, or a file that is named cannot be read.
+            A varied key does not exist in the scenario, or a named file cannot be read.
         """
         number, settings = self.variations.point(position)
         try:
@@ -408,10 +417,10 @@ class Campaign:
     def _arguments(
         self, document: Mapping[str, Any], position: int, settings: Iterable[KeyAssignment]
     ) -> dict[str, Any]:
-        """Return what a run is given; the text of the file would be too much."""
+        """Return the arguments of a run, without the text of the file, which may be long."""
         if self.function is not None:
-            own = {"function": self.function.pickled, "places": self.function.places}
-            return {"document": document, **own}
+            function = {"function": self.function.pickled, "places": self.function.places}
+            return {"document": document, **function}
         found = {
             "document": document,
             "directory": str(self.directory),
@@ -428,21 +437,18 @@ class Campaign:
         return found
 
     def again(self, job: RunJob) -> RunJob:
-        """Return the same job as of now: with another key if a file has changed.
+        """Return the job with its key recomputed from the current files.
 
         Raises
         ------
         ScenarioError
-            A file that it names cannot be read.
+            A named file cannot be read.
         """
         key = self._key(job.arguments["document"])
         return job if key == job.key else replace(job, key=key)
 
     def keeps(self, position: int) -> bool:
-        """Return True if curves and the chart of a run are kept.
-
-        Of a number of runs that are kept, each is one of an equal part of the campaign.
-        """
+        """Return True if a run keeps curves and charts; kept runs are spread over equal parts."""
         keep, total = self.keep, self.total
         if isinstance(keep, frozenset):
             return position in keep
@@ -468,19 +474,19 @@ def load_campaign(
         A TOML file: a scenario, which may also have ``[campaign]``, ``[sweep]``,
         ``[[variations]]`` and ``[slurm]``.
     check : bool
-        True if to try the values that are swept, and to look for the modules that are named; who
-        only asks what is recorded need not.
+        True to check swept values and the existence of named modules; unnecessary for reading
+        results.
     imports : bool
-        True if to import these modules, which checks functions and their parameters.
+        True to import these modules, in order to check functions and their parameters.
     trust : iterable of str
-        Modules and packages whose functions it may name besides those of modules beside it and of
-        packages that declare themselves.
+        Further modules and packages whose functions the file may name. Modules in its directory and
+        packages that declare themselves need not be listed.
 
     Raises
     ------
     ScenarioError
-        It cannot be read, has an unknown key, or sweeps what makes no sense; if checked, also if a
-        value is out of range or what it names is not there; with key, line and remedy.
+        The file cannot be read, has an unknown key or an invalid sweep; if checked, also if a value
+        is out of range or a named object is missing; with key, line and remedy.
     """
     file = Path(path)
     document, text = read_toml(file)
@@ -492,14 +498,14 @@ def load_campaign(
 def check_file(
     path: str | os.PathLike[str], *, imports: bool = False, trust: Iterable[str] = ()
 ) -> list[ScenarioError]:
-    """Return everything that is wrong with a scenario or campaign file, one error each.
+    """Return all errors of a scenario or campaign file.
 
     Parameters
     ----------
     path : path
         A TOML file.
     imports, trust
-        As `load_campaign` takes them.
+        As in `load_campaign`.
     """
     names = tuple(trust)
     try:
@@ -516,14 +522,14 @@ def _campaign(
     document: Mapping[str, Any],
     file: Path,
     text: str,
-    function: OwnFunction | None = None,
+    function: UserFunction | None = None,
     *,
     by_program: bool,
     check: bool = True,
     imports: bool = False,
     trust: Iterable[str] = (),
 ) -> Campaign:
-    """Check a campaign, wherever it is from."""
+    """Check a document and return its campaign."""
     refuse_large_numbers(document, file, text)
     tables = Tables.of(document, file, text)
     scenario = {key: value for key, value in document.items() if key in SCENARIO_KEYS}

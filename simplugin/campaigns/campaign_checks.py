@@ -1,4 +1,4 @@
-"""Checks of campaign files, and the lines of campaign files that errors of runs concern."""
+"""Checks of campaign files, and the lines in campaign files of errors of runs."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from simplugin.scenarios.reference_checks import ReferenceChecker
 from simplugin.scenarios.scenario import scenario_error
 from simplugin.scenarios.sweeps import KeyAssignment, SweepError, Variations
 
-# More of the same would not help.
+# Maximum number of errors that are reported.
 _MOST_PROBLEMS = 20
-# What SQLite can number.
+# The largest integer of SQLite.
 _MOST_RUNS = 2**63 - 1
 
 
 def refuse_wrong_values(
     variations: Variations, file: Path, text: str, trust: Iterable[str], *, imports: bool
 ) -> None:
-    """Check each variation, and what is swept, though not all combinations.
+    """Raise if a value of a variation or a sweep is invalid; combinations are not checked.
 
     Parameters
     ----------
     variations : Variations
-        What to check; of ranges only the ends are, of long lists of numbers some.
+        The variations; only the ends of ranges and some values of long lists are checked.
     file, text
-        For messages.
+        Path and content of the file, for messages.
     trust, imports
-        As `ReferenceChecker` takes them.
+        As in `ReferenceChecker`.
 
     Raises
     ------
     ScenarioError
-        A value does not suit; with the place where it is swept.
+        A value is invalid; the error has the line of the sweep.
     """
     found: dict[InputProblem, None] = {}
     functions = ReferenceChecker(file, trust, imports=imports)
@@ -63,13 +63,7 @@ def refuse_wrong_values(
 
 
 def refuse_uncountable(variations: Variations, file: Path, text: str) -> None:
-    """Refuse more runs than a store can number.
-
-    Raises
-    ------
-    ScenarioError
-        There are.
-    """
+    """Raise ScenarioError if there are more runs than a store can number."""
     if variations.total <= _MOST_RUNS:
         return
     axes = [*variations.grid, *(axis for each in variations.listed for axis in each.axes)]
@@ -81,12 +75,12 @@ def refuse_uncountable(variations: Variations, file: Path, text: str) -> None:
 
 
 def _samples(variations: Variations) -> Iterator[list[KeyAssignment]]:
-    """Yield what is set in the runs to be checked."""
+    """Yield the assignments of the runs to check."""
     for number, variation in enumerate(variations.listed):
         axes = (*variation.axes, *variations.grid)
         usual = [KeyAssignment(axis.path, axis.values[0], axis.source) for axis in axes]
         yield [*variation.settings, *usual]
-        # The grid is the same for all; the first one stands for them.
+        # The grid is the same for all variations: it is checked with the first one.
         count = len(axes) if number == 0 else len(variation.axes)
         for at, axis in enumerate(axes[:count]):
             for place, value in axis.checked_values():
@@ -96,7 +90,7 @@ def _samples(variations: Variations) -> Iterator[list[KeyAssignment]]:
 
 
 def _about_setting(problem: InputProblem, settings: Sequence[KeyAssignment]) -> InputProblem:
-    """Return an error as one about what was set, if that is the cause."""
+    """Return an error of a run with the path of the assignment that caused it, if any."""
     within = [each for each in settings if problem.path[: len(each.path)] == each.path]
     if within:
         each = max(within, key=lambda setting: len(setting.path))
@@ -109,17 +103,18 @@ def _about_setting(problem: InputProblem, settings: Sequence[KeyAssignment]) -> 
 
 
 def with_line(error: ScenarioError, arguments: Mapping[str, Any]) -> ScenarioError:
-    """Return an error of a run as one with a line of the campaign file, if it is known.
+    """Return an error of a run with its line in the campaign file, if that is known.
 
     Parameters
     ----------
     error : ScenarioError
-        About a key of the run's scenario.
+        The error, about a key of the scenario.
     arguments : mapping
-        Of `simplugin.campaigns.scenario_runs.run`. The file is read again; if it says something
-        else by now, there is no line.
+        Those of `simplugin.scenarios.scenario_runs.run`, and ``source``, the `text_digest` of the
+        file, and ``settings``, the paths of the values of this run in the scenario and in the file.
+        If the file has changed since, the line is unknown.
     """
-    file = Path(arguments["directory"]) / arguments["name"]
+    file = Path(arguments.get("directory", ""), arguments.get("name", ""))
     if error.line is not None or not error.path or error.file != file:
         return error
     try:
@@ -128,7 +123,7 @@ def with_line(error: ScenarioError, arguments: Mapping[str, Any]) -> ScenarioErr
         return error
     if text_digest(text) != arguments.get("source"):
         return error
-    # What only its program sweeps has no place in the file.
+    # A sweep that was made by a program is not in the file.
     source = _source(error.path, arguments.get("settings", ()))
     line = toml_line(text, source) or toml_line(text, error.path)
     located = ScenarioError(error.message, file=file, line=line, remedy=error.remedy)
@@ -137,7 +132,7 @@ def with_line(error: ScenarioError, arguments: Mapping[str, Any]) -> ScenarioErr
 
 
 def _source(path: Keys, settings: Iterable[tuple[Iterable[Any], Iterable[Any]]]) -> Keys:
-    """Return the path in a campaign file of the value that a run has at a path."""
+    """Return the path in the campaign file of the value at a path in a run's scenario."""
     placed = [(tuple(place), tuple(source)) for place, source in settings]
     around = [each for each in placed if path[: len(each[0])] == each[0]]
     if around:

@@ -1,4 +1,4 @@
-"""Jobs of a campaign, the records that they become, and protocols of who makes and does them."""
+"""Jobs of a campaign, the records of their runs, and protocols of their sources and runners."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from datetime import UTC, datetime
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, Protocol
 
-from simplugin.results.row import Row
+from simplugin.results.row import RunResult
 
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
-    """One run that is to be done; plain data, which travels to where it is done.
+    """One run to do; plain data, which can be sent to other processes and hosts.
 
     Attributes
     ----------
     key : str
-        SHA-256 of everything that determines what comes out, as 64 hexadecimal digits.
+        SHA-256 of everything that determines the result, as 64 hexadecimal digits.
     position : int
         Its number in its campaign, from 0 on.
     target : str
-        ``module:function`` that does it: ``(arguments) -> Measured``.
+        ``module:function`` that does it: ``(arguments) -> RunResult``.
     arguments : mapping
         Plain containers, texts and numbers.
     varied : mapping of str to object
-        What distinguishes it in its campaign: dotted keys and their values.
+        Dotted keys that vary in the campaign, and their values in this run.
     wall_limit : float, optional
         Real time that it may take [s].
     memory_limit : int, optional
@@ -43,27 +43,8 @@ class RunJob:
     memory_limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """The outcome of a run.
-
-    Attributes
-    ----------
-    row : Row
-        Metrics, optimum or bound, provenance.
-    digest : str, optional
-        SHA-256 of the whole result, the same wherever it was computed.
-    contents : mapping, optional
-        What is kept besides, for reports; as JSON has it.
-    """
-
-    row: Row
-    digest: str | None = None
-    contents: Mapping[str, Any] | None = None
-
-
-# "error": it raised an exception, and would again; "crash": its process died; the others: it was
-# ended because it passed a limit.
+# "error": it raised an exception, as it would again; "crash": its process died; the others: it
+# exceeded a limit and was ended.
 FailureKind = Literal["error", "crash", "wall_limit", "memory_limit"]
 
 
@@ -74,9 +55,9 @@ class Failure:
     Attributes
     ----------
     kind : {"error", "crash", "wall_limit", "memory_limit"}
-        True if it raised, its process died, or which limit it passed.
+        An exception, the death of the process, or the limit that was exceeded.
     text : str
-        The message, for humans.
+        The message.
     """
 
     kind: FailureKind
@@ -85,24 +66,24 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A row of the store: a run that was tried.
+    """One attempt to run a job: a row of the store.
 
     Attributes
     ----------
-    job : Job
-        What was tried.
-    measured : Measured, optional
-        What came out; None if it failed.
+    job : RunJob
+        The job.
+    measured : RunResult, optional
+        The result; None if the run failed.
     failure : Failure, optional
-        Why it failed; None if it did not.
+        Kind and message of the failure; None if the run did not fail.
     started : str
-        When, as ISO 8601 in UTC.
+        Date of the start, as ISO 8601 in UTC.
     duration : float
-        How long it took [s of real time].
+        Real time that the run took [s].
     place : str
-        Where: ``host:process``; of a run that was lost with its worker the worker's.
+        ``host:pid`` of the process; of the Dask worker if the worker was lost.
     versions : mapping of str to str
-        Of Python and of the packages that had a part in it.
+        Versions of Python and of the packages that the run used.
     """
 
     job: RunJob
@@ -115,19 +96,19 @@ class RunRecord:
 
 
 def now() -> str:
-    """Return the date as records have it."""
+    """Return the current date in the format of records."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 class JobSource(Protocol):
-    """Many jobs, made one by one when they are asked for.
+    """Many jobs, made one by one on request.
 
     Attributes
     ----------
     title : str
-        For humans.
+        Title of the campaign.
     identity : str
-        SHA-256 of what it consists of; a campaign with the same one is the same campaign.
+        SHA-256 of its contents; two campaigns with the same identity are one campaign.
     file, text : str
         The path and the text of its file; empty if a program made it.
     total : int
@@ -141,11 +122,11 @@ class JobSource(Protocol):
 
     @property
     def title(self) -> str:
-        """For humans."""
+        """Title of the campaign."""
 
     @property
     def identity(self) -> str:
-        """SHA-256 of what it consists of."""
+        """SHA-256 of its contents."""
 
     @property
     def file(self) -> str:
@@ -171,12 +152,12 @@ class JobSource(Protocol):
         """Make the jobs, in the order of their positions."""
 
     def again(self, job: RunJob) -> RunJob:
-        """Return the same job as of now: with another key if a file has changed.
+        """Return the job with its key recomputed from the current files.
 
         Raises
         ------
         SimpluginError
-            It is unknown, as when a file is gone; the run is recorded as failed then.
+            The key is unknown because a file is gone; the run is then recorded as failed.
         """
 
 
@@ -192,22 +173,22 @@ class Runners(Protocol):
         """The number of submitted jobs that are not finished."""
 
     def submit(self, job: RunJob) -> None:
-        """Hand over a job; returns at once."""
+        """Add a job to those to do; return at once."""
 
     def finished(self, timeout: float) -> list[RunRecord]:
-        """Return what was finished since the last call; wait up to `timeout` [s] for the first."""
+        """Return the records since the last call; wait up to `timeout` [s] for the first."""
 
     def describe(self) -> str:
-        """Return their description, a few words for the progress display and the log."""
+        """Return a short description for the progress display and the log."""
 
     def close(self) -> None:
-        """End everything that they still do, at once; also when called twice."""
+        """End all jobs in progress; may be called twice."""
 
 
 class QueuedRunners:
-    """The part of runners that hands back what threads or tasks put into a queue.
+    """Base of runners that return what their threads or tasks put into a queue.
 
-    What is put there is a record, or the error because of which there will be no more.
+    The queue holds records, and the error after which there are no further records.
     """
 
     def __init__(self) -> None:
@@ -221,7 +202,7 @@ class QueuedRunners:
         return self._running
 
     def finished(self, timeout: float) -> list[RunRecord]:
-        """Return what was finished since the last call; wait up to `timeout` [s] for the first.
+        """Return the records since the last call; wait up to `timeout` [s] for the first.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Keys of runs, by which recorded runs are found."""
+"""Keys of runs, which identify recorded runs."""
 
 from __future__ import annotations
 
@@ -20,48 +20,31 @@ from simplugin.scenarios.substitutions import (
     canonical_json,
 )
 
-# Parts of the package that only show results.
-_SHOWING = ("cli", "examples", "reports")
-# Those that say which runs there are, have them done and record them, but have no part in what one
-# run computes. Modules that are not here count.
-HANDLING = (
-    "campaigns/__init__.py",
-    "campaigns/campaign.py",
-    "campaigns/campaign_checks.py",
-    "campaigns/keys.py",
-    "campaigns/running",
-    "campaigns/store",
-    "papers/reproduce.py",
-    "papers/reproductions.py",
-    "regression",
-    "scenarios/__init__.py",
-    "scenarios/reference_checks.py",
-    "scenarios/substitutions.py",
-    "scenarios/sweeps.py",
-)
+# Packages that schedule, store, compare or show runs; a run imports none of them.
+RESULT_NEUTRAL_PACKAGES = ("campaigns", "cli", "examples", "regression", "reports")
 _PACKAGES = ("simplugin", "numpy", "scipy", "cvxpy", "highspy", "clarabel")
 _NO_CODE = {".pyc", ".pyi", ".typed"}
-# Packages whose version decides about the last digits.
+# Packages whose versions affect the last digits.
 _NUMERIC = {"numpy", "scipy", "cvxpy", "highspy", "clarabel"}
 _LIBRARY = re.compile(r"\.so\.(\d+(?:\.\d+)+)$")
 
 
 def digest_of(value: Any, directory: str | os.PathLike[str], inputs: Iterable[str] = ()) -> str:
-    """Return the SHA-256 of everything that determines what comes out of a run.
+    """Return the SHA-256 of everything that determines the result of a run.
 
-    Of a scenario that is what `determining` returns; the contents of the files that it names; the
-    modules of the functions that it names, with those beside it that they import; the code of this
-    package that runs scenarios; and the versions of SimGrid, NumPy and the solvers. Contents of
-    unchanged files are read once.
+    Of a scenario that is what `result_relevant` returns; the contents of the files that it names;
+    the modules of the functions that it names, with those in its directory that they import; the
+    code of this package that runs scenarios; and the versions of SimGrid, NumPy and the solvers.
+    Contents of unchanged files are read once.
 
     Parameters
     ----------
     value : plain data
         1 and 1.0 differ; the order of keys does not matter.
     directory : path
-        Where paths start.
+        Directory to which paths are relative.
     inputs : iterable of str
-        Paths and patterns of further files that decide what comes out.
+        Paths and patterns of further files on which the result depends.
 
     Returns
     -------
@@ -71,18 +54,18 @@ def digest_of(value: Any, directory: str | os.PathLike[str], inputs: Iterable[st
     Raises
     ------
     ScenarioError
-        A file that is named cannot be read.
+        A named file cannot be read.
     """
     lines = NamedFiles(directory).digests(value, inputs)
     return text_digest("\0".join([*software(), canonical_json(value), *lines]))
 
 
 def text_digest(text: str) -> str:
-    """Return the SHA-256 of a text, whatever is in it."""
+    """Return the SHA-256 of a text, which may hold lone surrogates."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def determining(document: Mapping[str, Any]) -> dict[str, Any]:
+def result_relevant(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a scenario without its title, ``[output]``, ``[campaign]``, ``[slurm]`` and limits."""
     found = {name: value for name, value in document.items() if name not in KEYS_WITHOUT_EFFECT}
     simulation = found.get("simulation")
@@ -96,10 +79,7 @@ def determining(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def software() -> list[str]:
-    """Return the versions of the software that determines numbers.
-
-    That is the code of this package, and the versions of SimGrid, NumPy and the solvers.
-    """
+    """Return the digest of this package and the versions of SimGrid, NumPy and the solvers."""
     numeric = [f"{name} {number}" for name, number in versions().items() if name in _NUMERIC]
     return [code_digest(), simgrid_version(), *sorted(numeric)]
 
@@ -108,12 +88,12 @@ def software() -> list[str]:
 def code_digest(*, whole: bool = False) -> str:
     """Return the SHA-256 of this package's code, compiled modules and data included.
 
-    What it finds is kept; ``code_digest.cache_clear()`` has it look again.
+    The value is cached; ``code_digest.cache_clear()`` makes it read the files again.
 
     Parameters
     ----------
     whole : bool
-        True if all of it counts; without, what only shows results, or handles many runs, does not.
+        True to include packages that do not affect results.
     """
     files = {
         path.relative_to(root).as_posix(): path
@@ -123,35 +103,36 @@ def code_digest(*, whole: bool = False) -> str:
     }
     total = sha256()
     for name, path in sorted(files.items()):
-        if whole or decides(name):
+        if whole or affects_results(name):
             total.update(f"{name}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
 
 
-def decides(name: str) -> bool:
+def affects_results(name: str) -> bool:
     """Return True if results depend on a file of this package, given as ``directory/file``."""
-    # Words and choices of figures for the pages of reproductions.
-    if name.endswith("/page.toml"):
-        return False
-    return not any(name == each or name.startswith(f"{each}/") for each in (*_SHOWING, *HANDLING))
+    # The texts of pages of reproductions are data, not code.
+    package = name.split("/")[0]
+    return package not in (*RESULT_NEUTRAL_PACKAGES, "campaign.py") and not name.endswith(
+        "/page.toml"
+    )
 
 
 @cache
 def simgrid_version() -> str:
     """Return the version of the SimGrid that simulations use.
 
-    Read from its library's name; otherwise SimGrid is asked, in a process of its own.
+    It is read from the name of the library, or else from the provenance of a simulation.
     """
     for root in simplugin.__path__:
         for path in sorted(Path(root).parent.glob("simplugin.libs/libsimgrid*.so.*")):
             if match := _LIBRARY.search(path.name):
-                # It says 4.1, and means 4.1.0.
+                # The name has 4.1 for 4.1.0.
                 return match[1] + ".0" * (2 - match[1].count("."))
     return asked_version()
 
 
 def asked_version() -> str:
-    """Simulate nothing, and read SimGrid's version in the provenance."""
+    """Return SimGrid's version from the provenance of a simulation without actors."""
     from simplugin.platforms import Host, Platform, Zone
     from simplugin.simulation import simulate
 

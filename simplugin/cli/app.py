@@ -93,8 +93,8 @@ def run(
     as_json: Annotated[bool, json_option("tables")] = False,
 ) -> None:
     """Run a scenario: print its results, write its files."""
+    from simplugin.simulation.process.server_client import start_server
     from simplugin.simulation.protocol import BACK_ENDS
-    from simplugin.simulation.servers import start_server
 
     # The server loads SimGrid while this process loads the modules of scenarios.
     start_server(BACK_ENDS[back_end or "coroutines"])

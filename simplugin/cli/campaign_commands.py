@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +28,7 @@ from simplugin.cli.terminal import group, relative_path
 
 if TYPE_CHECKING:
     from simplugin.campaigns.campaign import Campaign
+    from simplugin.campaigns.jobs import Runners
 
 campaign_app = group("Run many variations of a scenario, and read their results.")
 
@@ -53,12 +56,14 @@ class WorkerOptions:
     ] = None
     slurm: Annotated[bool, flag("--slurm", "Start Dask workers through Slurm.")] = False
 
-    def runners(self, campaign: Campaign | None, file: Path) -> dict[str, Any]:
-        """Return the arguments of `run_source` about runners."""
-        from simplugin.campaigns.running.campaign_runs import slurm_section
+    def starter(
+        self, campaign: Campaign | None, file: Path
+    ) -> Callable[[], AbstractContextManager[Runners]]:
+        """Return a function that starts the runners."""
+        from simplugin.campaigns.running.campaign_runs import chosen_runners, slurm_section
 
         section = slurm_section(campaign, file) if self.slurm else None
-        return {"jobs": self.jobs, "scheduler": self.scheduler, "slurm": section}
+        return partial(chosen_runners, self.jobs, self.scheduler, section)
 
 
 @dataclass(frozen=True)
@@ -105,12 +110,12 @@ def run(
     if preview.dry_run:
         campaign_running.tell_what_would_be_run(loaded, place, as_json=as_json)
         return
-    where = workers.runners(loaded, campaign)
+    start = workers.starter(loaded, campaign)
     policy = RetryPolicy(loaded.settings.retries, retry_failed, keep_going)
     words = ["--retry-failed", *(word for name in loaded.trust for word in ("--trust", name))]
     files = Path(relative_path(loaded.place)), Path(relative_path(place))
     again = command_that_goes_on(*files, *words)
-    status = campaign_running.run_recorded(loaded, place, where, policy, again, as_json=as_json)
+    status = campaign_running.run_recorded(loaded, place, start, policy, again, as_json=as_json)
     raise typer.Exit(status)
 
 
@@ -138,13 +143,13 @@ def retry(
         place, store = store_of(place, store), None
     failed = failed_jobs(place, campaign, store, trust or ())
     known = failed.campaign
-    where = workers.runners(known, place)
+    start = workers.starter(known, place)
     retries = RetryPolicy().retries if known is None else known.settings.retries
     policy = RetryPolicy(retries, retry_failed=True, keep_going=True)
     words = ["simplugin", "campaign", "retry", relative_path(failed.store)]
     again = shlex.join([*words, "--campaign", str(failed.entry.number)])
     status = run_recorded(
-        failed, failed.store, where, policy, again, as_json=as_json, expected=failed.entry.failed
+        failed, failed.store, start, policy, again, as_json=as_json, expected=failed.entry.failed
     )
     raise typer.Exit(status)
 

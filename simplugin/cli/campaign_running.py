@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from shlex import quote
@@ -12,9 +13,9 @@ from typing import Any
 import typer
 
 from simplugin.campaigns.campaign import Campaign
-from simplugin.campaigns.jobs import JobSource
+from simplugin.campaigns.jobs import JobSource, Runners
 from simplugin.campaigns.running.campaign_runs import run_source
-from simplugin.campaigns.running.coordinator import HOPELESS, RetryPolicy
+from simplugin.campaigns.running.coordinator import MAX_IDENTICAL_FAILURES, RetryPolicy
 from simplugin.campaigns.running.recorded_campaigns import (
     earlier_versions,
     what_changed,
@@ -39,7 +40,7 @@ _MOST_LINES = 12
 def run_recorded(
     source: JobSource,
     store: Path,
-    where: Mapping[str, Any],
+    start: Callable[[], AbstractContextManager[Runners]],
     terms: RetryPolicy,
     again: str,
     *,
@@ -54,8 +55,8 @@ def run_recorded(
         The runs.
     store : Path
         Where they are recorded.
-    where : mapping
-        The arguments of `chosen_runners`.
+    start : callable
+        Starts the runners.
     terms : Terms
         When a run is tried again.
     again : str
@@ -72,7 +73,7 @@ def run_recorded(
             summary = run_source(
                 source,
                 store,
-                where,
+                start,
                 terms,
                 expected=expected,
                 report=display.report,
@@ -168,8 +169,8 @@ def print_summary(summary: CampaignSummary, again: str) -> None:
         )
     elif summary.gave_up:
         typer.echo(
-            f"stopped: the first {HOPELESS} runs all failed alike, and nothing is done; right what "
-            "is wrong and give the same command again, or go on all the same with --keep-going"
+            f"stopped: the first {MAX_IDENTICAL_FAILURES} runs all failed alike, and nothing is "
+            "done; fix the cause and give the same command again, or continue with --keep-going"
         )
     else:
         failed = f", {summary.failed} failed" if summary.failed else ""

@@ -48,10 +48,10 @@ _Value = TypeVar("_Value")
 _State = tuple[int, int, int, int]
 
 
-class Remembered(Generic[_Value]):
+class FileCache(Generic[_Value]):
     """A function of a path, cached until the file changes.
 
-    What changed a moment ago may change again under the same date, and is not remembered yet.
+    A file that has just changed may change again with the same date, and is not cached yet.
 
     Parameters
     ----------
@@ -126,10 +126,10 @@ def _read_profiles(path: str) -> tuple[str, ...]:
 
 # Of a directory: its entries by name. Of a file: its SHA-256, whether it is a database, the
 # profile files of a platform, and imports of a module.
-_listed = Remembered(_entries)
-file_digest = Remembered(_sha256)
-_is_sqlite = Remembered(_is_database)
-_profiles = Remembered(_read_profiles)
+_listed = FileCache(_entries)
+file_digest = FileCache(_sha256)
+_is_sqlite = FileCache(_is_database)
+_profiles = FileCache(_read_profiles)
 
 
 def entries(path: str) -> Mapping[str, DirectoryEntry]:
@@ -473,4 +473,4 @@ def _is_dynamic(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id in _DYNAMIC_NAMES
 
 
-_imports = Remembered(_read_imports)
+_imports = FileCache(_read_imports)

@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.running.campaign_runs import run_source
+from simplugin.campaigns.running.campaign_runs import chosen_runners, run_source
 from simplugin.campaigns.running.coordinator import RetryPolicy
 from simplugin.campaigns.running.reporting import CampaignProgress, CampaignSummary
 from simplugin.campaigns.store import StoreReader
@@ -98,8 +99,8 @@ def reproduce(
     forgotten = scratch_directory() if store is None else nullcontext()
     with forgotten as directory:
         path = Path(directory or "") / "store.sqlite" if store is None else Path(store)
-        where = {"jobs": jobs, "scheduler": scheduler}
-        summary = run_source(source, path, where, RetryPolicy(retry_failed=True), report=progress)
+        start = partial(chosen_runners, jobs, scheduler)
+        summary = run_source(source, path, start, RetryPolicy(retry_failed=True), report=progress)
         return Reproduction(recorded(path, summary.campaign), summary, name == ALL)
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simplugin.campaigns.jobs import RunResult
 from simplugin.campaigns.keys import simgrid_version
 from simplugin.papers.statements import Statement, judged, statements
-from simplugin.results.row import Metric, Row
+from simplugin.results.row import Metric, Row, RunResult
 from simplugin.scenarios.outputs import plain
-from simplugin.simulation.servers import cpu_time
+from simplugin.simulation.process.operating_system import cpu_seconds
+from simplugin.simulation.process.server_client import server_processes
 
 TARGET = f"{__name__}:measure"
 
@@ -44,9 +45,9 @@ def measure(arguments: Mapping[str, Any]) -> RunResult:
         it took, under ``cpu`` [s].
     """
     module, kind, part = (arguments[name] for name in ("module", "kind", "part"))
-    before = cpu_time()
+    before = _cpu_time()
     found = table(module, kind)[part](arguments["quick"])
-    cpu = cpu_time() - before
+    cpu = _cpu_time() - before
     if kind == "FIGURES":
         counts = [Metric("figures", len(found))]
         kept = {"figures": [plain(each) for each in found]}
@@ -58,3 +59,8 @@ def measure(arguments: Mapping[str, Any]) -> RunResult:
         kept = {"claims": [plain(each.document()) for each in claims]}
     row = Row(tuple(counts), {"simgrid": simgrid_version()})
     return RunResult(row, contents={**kept, "cpu": cpu})
+
+
+def _cpu_time() -> float:
+    """Return the CPU time of this process, of its children that ended, and of its servers [s]."""
+    return sum([*os.times()[:4], *map(cpu_seconds, server_processes())])

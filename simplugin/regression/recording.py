@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.jobs import RunResult
-from simplugin.campaigns.keys import determining, text_digest, versions
+from simplugin.campaigns.keys import result_relevant, text_digest, versions
 from simplugin.inputs.named_files import NamedFiles
 from simplugin.regression.snapshots import snapshot_of_outcome
+from simplugin.results.row import RunResult
 from simplugin.scenarios.loading import load_scenario, run_scenario, scenario_from
 from simplugin.scenarios.substitutions import canonical_json
 
@@ -60,7 +60,7 @@ def sources_of(document: Mapping[str, Any], directory: str | os.PathLike[str]) -
     ScenarioError
         A named file cannot be read.
     """
-    wanted = determining(document)
+    wanted = result_relevant(document)
     found = {
         f"scenario [{name}]": text_digest(canonical_json(table)) for name, table in wanted.items()
     }

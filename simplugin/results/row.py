@@ -165,3 +165,22 @@ class Row:
             "gap": self.gap,
             "provenance": dict(self.provenance),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The outcome of a run.
+
+    Attributes
+    ----------
+    row : Row
+        Metrics, optimum or bound, provenance.
+    digest : str, optional
+        SHA-256 of the whole result, the same wherever it was computed.
+    contents : mapping, optional
+        What is kept besides, for reports; as JSON has it.
+    """
+
+    row: Row
+    digest: str | None = None
+    contents: Mapping[str, Any] | None = None

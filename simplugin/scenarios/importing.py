@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from simplugin.inputs.named_files import names_beside
-from simplugin.simulation.process_environment import modules_from
+from simplugin.simulation.process.environment import modules_from
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from simplugin.simulation.back_end import (
     described,
     prepare_plugins,
 )
-from simplugin.simulation.failures import full_trace_error
+from simplugin.simulation.process.failures import full_trace_error
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace

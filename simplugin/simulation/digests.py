@@ -42,10 +42,10 @@ def canonical_bytes(value: object) -> bytes:
     Functions are written by module, name, byte code, defaults and closure, without the functions
     that they call. Floats are compared by their bits, so NaN equals itself.
     """
-    return _encode(value, ())
+    return Encoder().encode(value, ())
 
 
-def _frame(tag: bytes, *parts: bytes) -> bytes:
+def frame(tag: bytes, *parts: bytes) -> bytes:
     """Join parts so that no two lists of parts give the same bytes."""
     pieces = [tag, struct.pack("<Q", len(parts))]
     for part in parts:
@@ -53,67 +53,73 @@ def _frame(tag: bytes, *parts: bytes) -> bytes:
     return b"".join(pieces)
 
 
-def _encode(value: Any, above: tuple[int, ...]) -> bytes:
-    """Write one value; `above` holds the identities of the containers around it."""
-    kind = type(value)
-    if value is None or kind is bool or kind is int:
-        return _frame(b"i", repr(value).encode())
-    if kind is float:
-        return b"f" + struct.pack("<d", value)
-    if kind is str:
-        return _frame(b"s", value.encode("utf-8", "surrogatepass"))
-    if kind is bytes:
-        return _frame(b"b", value)
-    if id(value) in above:
-        return _frame(b"@", str(above.index(id(value))).encode())
-    above = (*above, id(value))
-    if kind is tuple or kind is list:
-        return _frame(b"t" if kind is tuple else b"l", *_each(value, above))
-    if kind is dict:
-        pairs = (_encode(key, above) + _encode(item, above) for key, item in value.items())
-        return _frame(b"d", *sorted(pairs))
-    if kind is set or kind is frozenset:
-        return _frame(b"e", kind.__name__.encode(), *sorted(_each(value, above)))
-    if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
-        shape = repr((value.dtype.str, value.dtype.descr, value.shape)).encode()
-        return _frame(b"a", shape, np.ascontiguousarray(value).tobytes())
-    return _encode_object(value, above)
+class Encoder:
+    """Writes values as canonical bytes; a subclass may write definitions in another way."""
 
+    def encode(self, value: Any, above: tuple[int, ...]) -> bytes:
+        """Write one value; `above` holds the identities of the containers around it."""
+        kind = type(value)
+        if value is None or kind is bool or kind is int:
+            return frame(b"i", repr(value).encode())
+        if kind is float:
+            return b"f" + struct.pack("<d", value)
+        if kind is str:
+            return frame(b"s", value.encode("utf-8", "surrogatepass"))
+        if kind is bytes:
+            return frame(b"b", value)
+        if id(value) in above:
+            return frame(b"@", str(above.index(id(value))).encode())
+        above = (*above, id(value))
+        if kind is tuple or kind is list:
+            return frame(b"t" if kind is tuple else b"l", *self.each(value, above))
+        if kind is dict:
+            pairs = (b"".join(self.each(item, above)) for item in value.items())
+            return frame(b"d", *sorted(pairs))
+        if kind is set or kind is frozenset:
+            return frame(b"e", kind.__name__.encode(), *sorted(self.each(value, above)))
+        if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
+            shape = repr((value.dtype.str, value.dtype.descr, value.shape)).encode()
+            return frame(b"a", shape, np.ascontiguousarray(value).tobytes())
+        if isinstance(value, types.CodeType):
+            # The instructions, without their place.
+            names = value.co_names, value.co_varnames, value.co_freevars
+            return frame(b"C", *self.each((value.co_code, value.co_consts, *names), above))
+        if isinstance(value, types.MethodType):
+            return frame(b"M", *self.each((value.__func__, value.__self__), above))
+        if isinstance(value, partial):
+            return frame(b"P", *self.each((value.func, value.args, value.keywords), above))
+        definitions = types.FunctionType | type | types.BuiltinFunctionType | types.ModuleType
+        if isinstance(value, definitions):
+            return self.encode_definition(value, above)
+        return self.encode_object(value, above)
 
-def _each(values: Iterable[object], above: tuple[int, ...]) -> list[bytes]:
-    """Write each of several values."""
-    return [_encode(value, above) for value in values]
+    def each(self, values: Iterable[object], above: tuple[int, ...]) -> list[bytes]:
+        """Write each of several values."""
+        return [self.encode(value, above) for value in values]
 
+    def encode_definition(self, value: Any, above: tuple[int, ...]) -> bytes:
+        """Write a function by its code, a class or a module by its name."""
+        if isinstance(value, types.FunctionType):
+            return frame(b"F", *self.each(_function_parts(value), above))
+        if isinstance(value, types.ModuleType):
+            return frame(b"m", value.__name__.encode())
+        return frame(b"N", f"{value.__module__}.{value.__qualname__}".encode())
 
-def _encode_object(value: Any, above: tuple[int, ...]) -> bytes:
-    """Write a function, a class, or any object that can be taken apart."""
-    if isinstance(value, types.FunctionType):
-        return _frame(b"F", *_each(_function_parts(value), above))
-    if isinstance(value, types.CodeType):
-        # Its instructions, without its place.
-        names = value.co_names, value.co_varnames, value.co_freevars
-        return _frame(b"C", *_each((value.co_code, value.co_consts, *names), above))
-    if isinstance(value, types.MethodType):
-        return _frame(b"M", *_each((value.__func__, value.__self__), above))
-    if isinstance(value, partial):
-        return _frame(b"P", *_each((value.func, value.args, value.keywords), above))
-    if isinstance(value, type | types.BuiltinFunctionType):
-        return _frame(b"N", f"{value.__module__}.{value.__qualname__}".encode())
-    if isinstance(value, types.ModuleType):
-        return _frame(b"m", value.__name__.encode())
-    try:
-        taken_apart = value.__reduce_ex__(4)
-    except Exception as error:
-        raise SimpluginError(
-            f"an object of type {type(value).__qualname__} has no canonical bytes ({error}); "
-            "return plain data from actors, or objects that can be pickled"
-        ) from error
-    if isinstance(taken_apart, str):
-        return _frame(b"N", taken_apart.encode())
-    maker, arguments, *rest = taken_apart
-    # The iterators over items of lists and dicts come third and fourth.
-    rest = [list(part) if hasattr(part, "__next__") else part for part in rest]
-    return _frame(b"O", *_each((type(value), maker, arguments, rest), above))
+    def encode_object(self, value: Any, above: tuple[int, ...]) -> bytes:
+        """Write any other object by its pickle reduction."""
+        try:
+            reduction = value.__reduce_ex__(4)
+        except Exception as error:
+            raise SimpluginError(
+                f"an object of type {type(value).__qualname__} has no canonical bytes ({error}); "
+                "return plain data from actors, or objects that can be pickled"
+            ) from error
+        if isinstance(reduction, str):
+            return frame(b"N", reduction.encode())
+        maker, arguments, *rest = reduction
+        # The iterators over items of lists and dicts come third and fourth.
+        rest = [list(part) if hasattr(part, "__next__") else part for part in rest]
+        return frame(b"O", *self.each((type(value), maker, arguments, rest), above))
 
 
 def _function_parts(function: types.FunctionType) -> tuple[Any, ...]:

@@ -15,9 +15,9 @@ from simplugin.platforms import Platform
 from simplugin.platforms.links import WIFI
 from simplugin.simulation.options import SimulationOptions
 from simplugin.simulation.platform_files import platform_file
-from simplugin.simulation.process_environment import ProcessEnvironment
+from simplugin.simulation.process.environment import ProcessEnvironment
+from simplugin.simulation.process.supervision import Supervision
 from simplugin.simulation.protocol import SimulationSettings
-from simplugin.simulation.servers import Supervision
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 from simplugin.core.errors import NeverAwaitedError, SimulationError
 from simplugin.simulation.options import SimulationKeywords, SimulationOptions
 from simplugin.simulation.placement import Actors, Placement, placements
-from simplugin.simulation.process_environment import ProcessEnvironment, check_simulations_may_start
+from simplugin.simulation.process.environment import ProcessEnvironment, check_simulations_may_start
 from simplugin.simulation.protocol import ActorJob, SimulationSettings
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
+    from simplugin.simulation.process.supervision import Supervision
     from simplugin.simulation.result import Result
-    from simplugin.simulation.servers import Supervision
 
 # SimGrid announces each option, figures and each change of a governor on standard error otherwise.
 _QUIET = [
@@ -178,15 +178,15 @@ class SimulationJob:
 
     def run_here(self) -> Result:
         """Simulate in this process."""
-        from simplugin.simulation.child import simulate_here
+        from simplugin.simulation.process.simulation_process import simulate_here
 
         callbacks, progress = self.options.callbacks, self.options.progress
         return self.result(simulate_here(self.settings, self.actors, callbacks, progress))
 
     def supervision(self) -> Supervision:
         """Return the supervision of its process, which has not started yet."""
-        from simplugin.simulation.serialization import pack_functions
-        from simplugin.simulation.servers import Supervision
+        from simplugin.simulation.process.serialization import pack_functions
+        from simplugin.simulation.process.supervision import Supervision
 
         packed = pack_functions(self.actors, self.options.callbacks)
         return Supervision(self.settings, packed, self.options.wall_limit, self.options.progress)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 from simplugin.core.errors import BlockedActor, SimpluginError, SimulationError
 from simplugin.simulation.options import SimulationKeywords, SimulationOptions, is_real
 from simplugin.simulation.placement import Actors, placements
-from simplugin.simulation.protocol import GO, LOOK, STEP
+from simplugin.simulation.process.wire_format import GO, LOOK, STEP
 from simplugin.simulation.simulate import SimulationJob, prepare_job
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
+    from simplugin.simulation.process.supervision import Supervision
     from simplugin.simulation.result import Result
-    from simplugin.simulation.servers import Supervision
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,11 +219,11 @@ def test_bad_runs_do_not_stop_the_others(laboratory, simplugin):
 
 
 def kill_run_process_of(simulation):
-    """Kill the run process that a simulation descends from: the keeper's child."""
+    """Kill the run process that a simulation descends from: the server's child."""
     pid = simulation
-    while b"campaigns.running.keeper" not in command_line(parent(pid)):
+    while b"campaigns.running.worker_server" not in command_line(parent(pid)):
         pid = parent(pid)
-    while b"campaigns.running.keeper" in command_line(parent(parent(pid))):
+    while b"campaigns.running.worker_server" in command_line(parent(parent(pid))):
         pid = parent(pid)
     os.kill(pid, signal.SIGKILL)
 

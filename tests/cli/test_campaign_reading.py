@@ -15,12 +15,12 @@ import pytest
 from stored_runs import Source
 
 from simplugin.campaigns import load_campaign, results
-from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, RunResult
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.campaigns.store.reading import export
 from simplugin.campaigns.store.tables import Query
 from simplugin.core.errors import SetupError
-from simplugin.results.row import Best, Metric, Row
+from simplugin.results.row import Best, Metric, Row, RunResult
 
 CAMPAIGN = """
 title = "Three tasks"
@@ -104,11 +104,11 @@ def test_which_campaign_is_shown(simplugin, store, tmp_path):
     file.write_text(CAMPAIGN.replace("Two schedulers", "Three tasks"))
     asked = ("query", file, "SELECT campaign, count(*) FROM results GROUP BY 1", "--csv")
     told = simplugin("campaign", *asked, status=1)
-    now = f"there is no campaign as {file} describes it now"
-    assert f"{now}; there is campaign 1 (Two schedulers" in told.stderr
-    assert f"`simplugin campaign run {file}` does its runs" in told.stderr
+    now = f"the store has no runs of the present version of {file}"
+    assert f"{now}; it has campaign 1 (Two schedulers" in told.stderr
+    assert f"`simplugin campaign run {file}` does them" in told.stderr
     told = simplugin("campaign", *asked, "--store", store)
-    assert f"`simplugin campaign run {file} --store {store}` does its runs" in told.stderr
+    assert f"`simplugin campaign run {file} --store {store}` does them" in told.stderr
     with Store.open(path) as opened:
         now = two_schedulers(identity=load_campaign(file).identity, title="Now")
         number = opened.begin(now)
@@ -170,7 +170,7 @@ def test_a_query_ends_when_its_time_is_over(simplugin, store):
     for sql in (endless.format("count(i)"), endless.format("i") + " WHERE i < 0"):
         told = simplugin("campaign", "query", store, sql, "--wall-limit", 0.1)
         assert told.returncode == 1
-        assert "no answer within 0.1 s; ask for less" in told.stderr
+        assert "no answer within 0.1 s; ask for fewer rows" in told.stderr
 
 
 def test_units_can_be_asked_for(simplugin, store, tmp_path):
@@ -270,7 +270,7 @@ WRONG_QUERIES = [
     ("ATTACH 'other.sqlite' AS other", "a query can only read"),
     ("PRAGMA user_version = 7", "a query can only read"),
     ("SELECT 1; SELECT 2", "a query is one statement"),
-    ("", "the query asks nothing"),
+    ("", "the query returns no columns"),
 ]
 
 
@@ -283,7 +283,7 @@ def test_queries_that_are_refused(simplugin, store, tmp_path, sql, message):
 
 
 WRONG = [
-    (["status", "no.sqlite"], "no.sqlite: there is no such store; 'simplugin campaign run"),
+    (["status", "no.sqlite"], "no.sqlite: the store does not exist; 'simplugin campaign run"),
     (["export", "{store}", "-o", "runs.xls"], "runs.xls: tables are written as .csv or .parq"),
     (["export", "{store}", "-o", "runs.csv", "--campaign", "2"], "there is no campaign 2"),
     (["query", "{store}", "SELECT 1", "--csv", "--json"], "--csv and --json exclude"),

@@ -237,7 +237,7 @@ def test_what_can_be_had_where_nothing_can_be_written(campaign, simplugin):
             told = simplugin("campaign", "run", moved)
     assert (told.returncode, told.stdout) == (1, "")
     assert "speeds.sqlite: the store cannot be written" in told.stderr
-    assert "name another place with --store" in told.stderr
+    assert "choose another file with --store" in told.stderr
 
 
 def test_what_would_be_another_run_is_not_retried(campaign, simplugin, tmp_path):
@@ -248,13 +248,13 @@ def test_what_would_be_another_run_is_not_retried(campaign, simplugin, tmp_path)
     assert (progress[-1].done, progress[-1].failed, progress[-1].running) == (2, 4, 0)
 
     told = simplugin("campaign", "retry", campaign)
-    assert "speeds.sqlite: there is no such store" in told.stderr
+    assert "speeds.sqlite: the store does not exist" in told.stderr
     run = ("campaign", "run", campaign, "--store", store)
     told = simplugin(*run, "--dry-run")
     assert (told.stderr, "\n6 recorded in " in told.stdout) == ("", True)
     (tmp_path / "mine.py").write_text(MODULE + "\n# another\n")
     told = simplugin("campaign", "retry", store, status=1)
-    assert "run 2 of campaign 1 would be another one now" in told.stderr
+    assert "run 2 of campaign 1 has another key now" in told.stderr
     # Its file does not name the store.
     assert f"run `simplugin campaign run {campaign} --store {store}`, which" in told.stderr
     for words, remedy in (

@@ -8,13 +8,13 @@ import pytest
 from stored_runs import Source
 
 from simplugin.campaigns import load_campaign
-from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, RunResult
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.papers import reproduction_runs
 from simplugin.papers.bertin import experiments
 from simplugin.results.claims import Claim
 from simplugin.results.curves import CurvePlot
-from simplugin.results.row import Best, Metric, Row
+from simplugin.results.row import Best, Metric, Row, RunResult
 from simplugin.scenarios.outputs import plain
 
 
@@ -170,7 +170,7 @@ def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monke
     # The file has changed: neither the latest campaign nor the one that it was.
     file.write_text(CAMPAIGN.format(5))
     changed = simplugin(*words, status=1)
-    assert f"there is no campaign as {file} describes it now" in changed.stderr
+    assert f"the store has no runs of the present version of {file}" in changed.stderr
     assert "--campaign 1 takes that one" in changed.stderr
     assert "Others" not in changed.stderr
     simplugin(*words, "--campaign", 1, status=0)

@@ -6,10 +6,10 @@ import pytest
 from changed_scenarios import change, refused, run
 
 from simplugin.campaigns import load_campaign, run_campaign
-from simplugin.campaigns.scenario_runs import run as run_job
 from simplugin.core.errors import PlatformError, ScenarioError
 from simplugin.inputs import references
 from simplugin.scenarios import load_scenario
+from simplugin.scenarios.scenario_runs import run as run_job
 
 PLATFORM = 'file = "platform.xml"'
 WORK = '"my_actors:work"'

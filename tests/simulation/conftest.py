@@ -10,7 +10,7 @@ import pytest
 from processes import children
 from xml_zones import zone_xml
 
-from simplugin.simulation import servers
+from simplugin.simulation.process import server_client
 
 TWO_HOSTS = zone_xml("""
     <host id="ada" speed="1Gf"/>
@@ -31,17 +31,17 @@ def two_hosts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def no_servers() -> None:
     """Start without servers, so that the test's own server is the only one."""
-    servers.stop_servers()
+    server_client.stop_servers()
 
 
 @pytest.fixture
 def nothing_left() -> Iterator[None]:
     """Fail if a simulation's process or a descriptor outlives the test."""
     before = len(os.listdir("/proc/self/fd"))
-    servers_before = len(servers.server_processes())
+    servers_before = len(server_client.server_processes())
     yield
-    for server in servers.server_processes():
+    for server in server_client.server_processes():
         assert children(server) == []
     # One control socket for each server that was started.
-    opened = len(servers.server_processes()) - servers_before
+    opened = len(server_client.server_processes()) - servers_before
     assert len(os.listdir("/proc/self/fd")) <= before + opened

@@ -19,7 +19,8 @@ from processes import is_alive, wait_until
 
 from simplugin.core.errors import CrashError, SimulationError
 from simplugin.platforms import Host, Platform, Zone
-from simplugin.simulation import servers, simulate
+from simplugin.simulation import simulate
+from simplugin.simulation.process import server_client
 
 PROJECT = Path(__file__).parents[2]
 
@@ -99,17 +100,17 @@ def test_from_eight_threads_of_which_some_fail(two_hosts: Path) -> None:
 @pytest.mark.usefixtures("no_servers")
 def test_server_that_was_killed_is_replaced(two_hosts: Path) -> None:
     simulate(two_hosts, [("ada", double, 1)])
-    (server,) = servers.server_processes()
+    (server,) = server_client.server_processes()
     os.kill(server, signal.SIGKILL)
     wait_until(lambda: not is_alive(server), "the server ends")
     assert simulate(two_hosts, [("ada", double, 2)]).returned[0].value == 4
-    assert server not in servers.server_processes()
+    assert server not in server_client.server_processes()
 
 
 @pytest.mark.usefixtures("no_servers")
 def test_server_killed_during_a_simulation(two_hosts: Path) -> None:
     simulate(two_hosts, [("ada", double, 1)])
-    (server,) = servers.server_processes()
+    (server,) = server_client.server_processes()
 
     async def for_ever(me: Any) -> None:
         while True:
@@ -126,19 +127,19 @@ def test_server_killed_during_a_simulation(two_hosts: Path) -> None:
 @pytest.mark.usefixtures("no_servers")
 def test_after_a_fork_of_the_caller(two_hosts: Path) -> None:
     simulate(two_hosts, [("ada", double, 1)])
-    mine = servers.server_processes()
+    mine = server_client.server_processes()
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
             value = simulate(two_hosts, [("ada", double, 21)]).returned[0].value
-            status = 0 if value == 42 and servers.server_processes() != mine else 2
-            servers.stop_servers()
+            status = 0 if value == 42 and server_client.server_processes() != mine else 2
+            server_client.stop_servers()
         finally:
             os._exit(status)
     assert os.waitpid(pid, 0)[1] == 0
     assert simulate(two_hosts, [("ada", double, 2)]).returned[0].value == 4
-    assert servers.server_processes() == mine
+    assert server_client.server_processes() == mine
 
 
 SCRIPT = """
@@ -206,7 +207,7 @@ def test_interactive_main(tmp_path: Path, two_hosts: Path) -> None:
 
 CALLER = """
     import os, sys, time
-    from simplugin.simulation import simulate, servers
+    from simplugin.simulation import simulate
 
     async def actor(me):
         print(os.getpid(), os.getppid(), flush=True)
@@ -350,8 +351,8 @@ def test_simulation_inside_an_actor(two_hosts: Path) -> None:
 
 @pytest.mark.parametrize("number", [9, 11])
 def test_a_server_that_is_killed_while_it_starts_is_a_crash(monkeypatch, number):
-    servers.stop_servers()
-    monkeypatch.setattr(servers, "_START", f"import os; os.kill(os.getpid(), {number})")
+    server_client.stop_servers()
+    monkeypatch.setattr(server_client, "_START", f"import os; os.kill(os.getpid(), {number})")
     with pytest.raises(CrashError) as caught:
         simulate(Platform(Zone("z", "Full", [Host("alice", 1e9)])), [])
     assert caught.value.signal == number

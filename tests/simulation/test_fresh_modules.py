@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from simplugin.simulation import simulate
-from simplugin.simulation.process_environment import ProcessEnvironment, modules_from
+from simplugin.simulation.process.environment import ProcessEnvironment, modules_from
 
 NONE: frozenset[str] = frozenset()
 

@@ -33,10 +33,11 @@ from simplugin.core.errors import (
     SimulationError,
     WallClockLimitError,
 )
-from simplugin.simulation import Placement, servers, simulate
+from simplugin.simulation import Placement, simulate
 from simplugin.simulation.placement import NotAsyncError
+from simplugin.simulation.process import server_client
+from simplugin.simulation.process.serialization import OriginalError
 from simplugin.simulation.protocol import BACK_ENDS
-from simplugin.simulation.serialization import OriginalError
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 on_both = pytest.mark.parametrize("back_end", sorted(BACK_ENDS))
@@ -313,7 +314,7 @@ def test_platform_that_is_not_there() -> None:
 def test_child_killed_from_outside(two_hosts: Path) -> None:
     def kill_soon(_clock: float, _active: int) -> None:
         # Called from within the conversation, so the process is alive.
-        (server,) = servers.server_processes()
+        (server,) = server_client.server_processes()
         (child,) = children(server)
         os.kill(child, signal.SIGKILL)
 

@@ -19,7 +19,8 @@ from simplugin.core.errors import (
     SimpluginError,
     WallClockLimitError,
 )
-from simplugin.simulation import SimGridOptions, servers, simulate, simulation
+from simplugin.simulation import SimGridOptions, simulate, simulation
+from simplugin.simulation.process import server_client
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 LINEAR = SimGridOptions.linear()
@@ -129,7 +130,9 @@ def test_two_at_a_time_and_leaving_early(two_hosts: Path) -> None:
         one.run_until(1.0)
         other.run_until(0.25)
         assert (one.clock, other.clock) == (1.0, 0.25)
-        (pid, _) = [each for server in servers.server_processes() for each in children(server)]
+        (pid, _) = [
+            each for server in server_client.server_processes() for each in children(server)
+        ]
         with pytest.raises(KeyError), simulation(two_hosts, ACTORS):
             raise KeyError
         os.kill(pid, signal.SIGKILL)

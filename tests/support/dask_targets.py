@@ -5,9 +5,8 @@ import signal
 import time
 from pathlib import Path
 
-from simplugin.campaigns import scenario_runs
-from simplugin.campaigns.jobs import RunResult
-from simplugin.results.row import Metric, Row
+from simplugin.results.row import Metric, Row, RunResult
+from simplugin.scenarios import scenario_runs
 
 
 def simulate(arguments):
@@ -39,6 +38,6 @@ def kill_worker(_arguments):
 
 
 def _worker():
-    """Return the process of the worker, the parent of that which keeps run processes."""
+    """Return the process of the worker, the parent of the server of run processes."""
     status = Path(f"/proc/{os.getppid()}/status").read_text(encoding="ascii")
     return int(status.partition("PPid:")[2].split()[0])

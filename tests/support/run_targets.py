@@ -1,4 +1,4 @@
-"""Targets of the tests' jobs: `module:function` that take arguments and return a Measured."""
+"""Targets of the tests' jobs: `module:function` that take arguments and return a RunResult."""
 
 import ctypes
 import os
@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from simplugin.campaigns.jobs import RunResult
 from simplugin.core.errors import SimpluginError
 from simplugin.platforms import Host, Platform, Zone
-from simplugin.results.row import Metric, Row
+from simplugin.results.row import Metric, Row, RunResult
 from simplugin.simulation import simulate
 
 
@@ -72,7 +71,7 @@ def occupy():
         time.sleep(0.01)
 
 
-def kill_its_keeper():
+def kill_its_server():
     os.kill(os.getppid(), signal.SIGKILL)
     signal.pause()
 

@@ -7,9 +7,9 @@ import sys
 from dataclasses import dataclass, replace
 from itertools import count
 
-from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, RunResult
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord
 from simplugin.core.errors import SimpluginError
-from simplugin.results.row import Best, Metric, Row
+from simplugin.results.row import Best, Metric, Row, RunResult
 
 VERSIONS = {"simplugin": "0.1.0", "simgrid": "4.1.0", "python": "3.11.7"}
 

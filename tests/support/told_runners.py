@@ -5,8 +5,8 @@ from collections import Counter, deque
 from hashlib import sha256
 from pathlib import Path
 
-from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, RunResult
-from simplugin.results.row import Metric, Row
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord
+from simplugin.results.row import Metric, Row, RunResult
 
 # Without a disk to wait for: what survives a power cut is another test's matter.
 QUICK_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None

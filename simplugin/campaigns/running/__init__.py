@@ -1,1 +1,1 @@
-"""Doing jobs: processes of this host or workers of a cluster, and who hands out jobs."""
+"""Doing jobs: processes of this host or workers of a cluster, and the coordinator."""

@@ -1,82 +1,92 @@
-"""Running campaigns as a whole, and who runs: processes of this host, or a cluster."""
+"""Running a whole campaign, on processes of this host or on a cluster."""
 
 from __future__ import annotations
 
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from simplugin.campaigns.campaign import Campaign, load_campaign
 from simplugin.campaigns.jobs import JobSource, QueuedRunners, RunJob, Runners, RunRecord
 from simplugin.campaigns.running.coordinator import RetryPolicy, run_jobs
 from simplugin.campaigns.running.reporting import CampaignProgress, CampaignSummary
 from simplugin.campaigns.running.run_process import RunProcess, StoppedError
-from simplugin.campaigns.running.slurm import SlurmSection, keep_up, slurm_cluster
+from simplugin.campaigns.running.slurm import SlurmSection, replace_lost_workers, slurm_cluster
 from simplugin.core.errors import ScenarioError, SetupError, SimpluginError
 
-# Each has one job waiting, so that it need not wait for the next one.
+# Jobs per process: one that runs, and one that waits.
 _AHEAD = 2
+
+
+class RunOptions(TypedDict, total=False):
+    """Keyword arguments of `run_campaign`: runners, retries and end of a campaign.
+
+    Attributes
+    ----------
+    jobs : int
+        Number of simultaneous runs on this host; by default the number of its processors.
+    scheduler : str
+        Address of a Dask scheduler, such as ``tcp://192.0.2.1:8786``, whose workers do the runs.
+    slurm : bool
+        True to do the runs in jobs of Slurm, which ``[slurm]`` of the campaign describes.
+    retries : int
+        Maximum number of retries after the death of a run's process; by default the campaign's.
+    retry_failed, keep_going : bool
+        As in `RetryPolicy`.
+    """
+
+    jobs: int | None
+    scheduler: str | None
+    slurm: bool
+    retries: int | None
+    retry_failed: bool
+    keep_going: bool
 
 
 def run_campaign(
     campaign: Campaign | str | os.PathLike[str],
     *,
     store: str | os.PathLike[str] | None = None,
-    jobs: int | None = None,
-    scheduler: str | None = None,
-    slurm: bool = False,
-    retries: int | None = None,
-    retry_failed: bool = False,
-    keep_going: bool = False,
     trust: Iterable[str] = (),
     progress: Callable[[CampaignProgress], None] | None = None,
     stop: Callable[[], bool] | None = None,
+    **options: Unpack[RunOptions],
 ) -> CampaignSummary:
-    """Run what is not recorded yet of a campaign; record it in its store.
+    """Do all runs of a campaign that are not recorded, and record them in its store.
 
-    A call that was interrupted, or killed, goes on where it was when it is made again. Beside the
-    store grows a log, with ``.log`` after the store's name.
+    The same call continues a campaign that was interrupted or killed. The log of the runs is in the
+    file with ``.log`` after the name of the store.
 
     Parameters
     ----------
     campaign : Campaign or path
         The campaign, or its file.
     store : path, optional
-        Instead of the campaign's own store.
-    jobs : int, optional
-        Runs at a time on this host; as many as it has processors by default.
-    scheduler : str, optional
-        Address of a Dask scheduler, such as ``tcp://192.0.2.1:8786``, whose workers run instead.
-    slurm : bool
-        True if jobs of Slurm run instead, as ``[slurm]`` of the campaign describes them.
-    retries : int, optional
-        How often a run whose process died is tried again, instead of what the campaign says.
-    retry_failed : bool
-        True if runs that are recorded as failed are run again.
-    keep_going : bool
-        True if to go on when nothing is done and the first fifty runs all fail alike.
+        The store, if it is not the one of the campaign.
     trust : iterable of str
-        Of a campaign's file, as `load_campaign` takes it.
+        As in `load_campaign`, for a file.
     progress : callable, optional
         Called about five times a second with a `CampaignProgress`.
     stop : callable, optional
-        Asked several times a second whether to stop: what runs is then ended at once, what was
-        finished is recorded.
+        Called several times a second; once it returns True, runs in progress are ended, and results
+        that have arrived are recorded.
+    **options
+        See `RunOptions`.
 
     Returns
     -------
-    Summary
-        State of the campaign, with what failed and why.
+    CampaignSummary
+        State of the campaign, with its failures.
 
     Raises
     ------
     ScenarioError
-        The campaign's file says something wrong, or nothing about Slurm where that is asked for.
+        The campaign's file is invalid, or has no ``[slurm]`` although `slurm` is True.
     StoreError
         Another program writes to the store, or it cannot be written.
     SetupError
@@ -84,42 +94,58 @@ def run_campaign(
     """
     if not isinstance(campaign, Campaign):
         campaign = load_campaign(campaign, imports=True, trust=trust)
-    settings = campaign.settings
-    section = slurm_section(campaign, campaign.place) if slurm else None
-    terms = RetryPolicy(settings.retries if retries is None else retries, retry_failed, keep_going)
-    where = {"jobs": jobs, "scheduler": scheduler, "slurm": section}
-    return run_source(campaign, campaign.results(store), where, terms, report=progress, stop=stop)
+    retries = options.get("retries")
+    terms = RetryPolicy(
+        campaign.settings.retries if retries is None else retries,
+        options.get("retry_failed", False),
+        options.get("keep_going", False),
+    )
+    section = slurm_section(campaign, campaign.place) if options.get("slurm") else None
+    start = partial(chosen_runners, options.get("jobs"), options.get("scheduler"), section)
+    place = campaign.results(store)
+    return run_source(campaign, place, start, terms, report=progress, stop=stop)
 
 
 def run_source(
-    source: JobSource, store: Path, where: Mapping[str, Any], terms: RetryPolicy, **options: Any
+    source: JobSource,
+    store: Path,
+    start: Callable[[], AbstractContextManager[Runners]],
+    terms: RetryPolicy,
+    *,
+    expected: int | None = None,
+    report: Callable[[CampaignProgress], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+    command: Sequence[str] = (),
 ) -> CampaignSummary:
-    """Run what is not recorded yet, with runners that end with it.
+    """Do all runs that are not recorded, with runners that are started with the first one.
 
     Parameters
     ----------
-    source, store, terms, **options
-        As `run_jobs` takes them.
-    where : mapping
-        The arguments of `chosen_runners`.
+    start : callable
+        Starts the runners; called only if a run is missing.
+    source, store, terms, expected, report, stop, command
+        As in `run_jobs`.
     """
-    with RunnersOnDemand(lambda: chosen_runners(**where)) as runners:
-        return run_jobs(source, store, runners, terms=terms, **options)
+    with RunnersOnDemand(start) as runners:
+        return run_jobs(
+            source,
+            store,
+            runners,
+            terms=terms,
+            expected=expected,
+            report=report,
+            stop=stop,
+            command=command,
+        )
 
 
 def slurm_section(campaign: Campaign | None, file: Path) -> SlurmSection:
-    """Return what a campaign says about Slurm.
-
-    Raises
-    ------
-    ScenarioError
-        It says nothing, or is not known.
-    """
+    """Return ``[slurm]`` of a campaign; raise ScenarioError if it is missing or unknown."""
     if campaign is not None and campaign.slurm is not None:
         return campaign.slurm
-    message, remedy = "nothing tells what to ask Slurm for", "add a table [slurm]"
+    message, remedy = "the table [slurm] is missing", "add it; it describes the jobs of Slurm"
     if campaign is None:
-        message, remedy = "this does not tell what to ask Slurm for", "name the campaign's file"
+        message, remedy = "a store does not describe jobs of Slurm", "name the campaign's file"
     raise ScenarioError(message, file=file, remedy=remedy)
 
 
@@ -129,7 +155,7 @@ class LocalRunners(QueuedRunners):
     Parameters
     ----------
     count : int, optional
-        How many; as many as there are cores for this process if left out.
+        The number of processes; by default one for each core that this process may use.
 
     Raises
     ------
@@ -144,10 +170,9 @@ class LocalRunners(QueuedRunners):
         super().__init__()
         self._closed = False
         self._jobs: queue.SimpleQueue[RunJob | None] = queue.SimpleQueue()
-        self._processes = [RunProcess() for _ in range(self.count)]
         self._threads = [
-            threading.Thread(target=self._serve, args=(process,), name=f"runner-{n}", daemon=True)
-            for n, process in enumerate(self._processes)
+            threading.Thread(target=self._serve, name=f"runner-{n}", daemon=True)
+            for n in range(self.count)
         ]
         for thread in self._threads:
             thread.start()
@@ -158,7 +183,7 @@ class LocalRunners(QueuedRunners):
         return 0 if self._closed else max(0, _AHEAD * self.count - self._running)
 
     def submit(self, job: RunJob) -> None:
-        """Hand over a job; returns at once."""
+        """Add a job to the queue; returns at once."""
         if self._closed:
             raise SimpluginError("the runners are closed; make new ones")
         self._running += 1
@@ -170,41 +195,39 @@ class LocalRunners(QueuedRunners):
         return f"{self.count} {noun} of this host"
 
     def close(self) -> None:
-        """End everything that they still do, at once; also when called twice."""
+        """End all jobs in progress; may be called twice."""
         self._closed = True
         self._running = 0
-        for process in self._processes:
-            process.close(wait=False)
         for _ in self._threads:
             self._jobs.put(None)
         for thread in self._threads:
             thread.join()
 
-    def _serve(self, process: RunProcess) -> None:
-        """Have jobs done until there are no more."""
+    def _serve(self) -> None:
+        """Do jobs until the runners are closed."""
         try:
-            with closing(process):
+            with closing(RunProcess()) as process:
                 while not self._closed and (job := self._jobs.get()) is not None:
-                    self._answers.put(process.run(job))
+                    self._answers.put(process.run(job, lambda: not self._closed))
         except StoppedError:
             return
         except BaseException as error:
-            # Whoever waits for the record has to know that there will be none.
+            # Raised by `finished`, since there will be no record.
             self._answers.put(error)
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 class RunnersOnDemand(ExitStack):
-    """Starts runners with the first job: nobody queues for a cluster to learn that all is done.
+    """Starts runners with the first job, so that a complete campaign never allocates a cluster.
 
     Parameters
     ----------
     start : callable
-        Makes them.
+        Starts the runners.
     """
 
     def __init__(self, start: Callable[[], AbstractContextManager[Runners]]) -> None:
@@ -223,17 +246,17 @@ class RunnersOnDemand(ExitStack):
         return 0 if self._started is None else self._started.running
 
     def submit(self, job: RunJob) -> None:
-        """Hand over a job; the first one starts them."""
+        """Submit a job; the first one starts the runners."""
         if self._started is None:
             self._started = self.enter_context(self._start())
         self._started.submit(job)
 
     def finished(self, timeout: float) -> list[RunRecord]:
-        """Return what was finished; at once if they were not started."""
+        """Return the records since the last call; none if the runners are not started."""
         return [] if self._started is None else self._started.finished(timeout)
 
     def describe(self) -> str:
-        """Return their description."""
+        """Return a short description of the runners."""
         return "nothing to run" if self._started is None else self._started.describe()
 
 
@@ -243,23 +266,21 @@ def chosen_runners(
     scheduler: str | None = None,
     slurm: SlurmSection | None = None,
 ) -> Iterator[Runners]:
-    """Start those who do jobs; afterwards end what they still do, and a cluster made for them.
+    """Start runners; end them afterwards, with the cluster that was started for them.
 
     Parameters
     ----------
     jobs : int, optional
-        Processes of this host; without, one for each core that this process may use.
+        Number of processes on this host; by default one for each core that this process may use.
     scheduler : str, optional
-        Address of the scheduler of a Dask cluster that runs, for instance
-        ``tcp://10.0.0.1:8786``: its workers do the jobs.
+        Address of the scheduler of a running Dask cluster, for instance ``tcp://10.0.0.1:8786``.
     slurm : SlurmSection, optional
-        Jobs that Slurm is asked for: they do the jobs as the workers of a Dask cluster, which
-        ends with them.
+        Jobs of Slurm, which become the workers of a new Dask cluster.
 
     Yields
     ------
     Runners
-        Those who do jobs.
+        The runners.
 
     Raises
     ------
@@ -277,11 +298,10 @@ def chosen_runners(
     if slurm is not None:
         from simplugin.campaigns.running.dask_runners import DaskRunners
 
-        with (
-            slurm_cluster(slurm) as cluster,
-            closing(DaskRunners(cluster, keep_up=partial(keep_up, cluster, slurm.jobs))) as runners,
-        ):
-            yield runners
+        with slurm_cluster(slurm) as cluster:
+            replace = partial(replace_lost_workers, cluster, slurm.jobs)
+            with closing(DaskRunners(cluster, replace_lost=replace)) as runners:
+                yield runners
     elif scheduler is not None:
         from simplugin.campaigns.running.dask_runners import DaskRunners
 

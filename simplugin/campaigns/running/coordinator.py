@@ -1,4 +1,4 @@
-"""A campaign on its way: jobs go out, records come back and are recorded."""
+"""The coordinator of a campaign: it submits jobs and records results."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from simplugin.campaigns.running.reporting import (
     RunLog,
     RunRate,
     failure_groups,
+    failure_signature,
     log_path,
-    manner_of,
 )
 from simplugin.campaigns.store import Store, StoreReader, UnwritableError
 from simplugin.core.errors import SimpluginError, StoreError
 
-# So many runs, the first ones, that all fail alike: so would the others.
-HOPELESS = 50
+# A campaign stops after this number of initial runs that all fail with the same error.
+MAX_IDENTICAL_FAILURES = 50
 _TELLING = ("error", "crash")
-# How often a run is done anew because its files changed meanwhile.
+# Maximum number of repetitions of a run whose files changed while it ran.
 _MOST_CHANGES = 3
-# Seconds. What is finished is on the disk at most two commit periods later.
+# A result is on the disk at most two commit periods after it arrived [s].
 _COMMIT_PERIOD = 0.1
 _REPORT_PERIOD = 0.2
-# How long to go on handing over or passing by what is recorded, before looking at what is finished.
+# Maximum time spent on submitting jobs before results are taken [s].
 _FEEDING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """On which terms a campaign is run.
+    """Retry and abort policy of a campaign.
 
     Attributes
     ----------
     retries : int
-        How often a run whose process died is tried again. Every attempt is recorded, together
-        with the last one: a command that is killed in between leaves nothing of them.
+        Maximum number of retries after the death of a run's process. All attempts are recorded
+        together with the last one: a command that is killed before that records none of them.
     retry_failed : bool
-        True if runs that are recorded as failed are run again.
+        True to run again what is recorded as failed.
     keep_going : bool
-        True if to go on when nothing is done and the first fifty runs all fail alike.
+        True to continue even if the first fifty runs all fail with the same error.
     """
 
     retries: int = 1
@@ -56,17 +56,17 @@ class RetryPolicy:
 
 
 @dataclass(slots=True)
-class _Flight:
-    """A run that was handed over."""
+class _InFlight:
+    """A job that was submitted."""
 
-    crashed: list[RunRecord] = field(default_factory=list)  # attempts that are not recorded yet
-    twins: int = 0  # other positions of the campaign with the same key
-    changes: int = 0  # how often its files changed while it ran
+    crashed: list[RunRecord] = field(default_factory=list)  # attempts to record
+    duplicates: int = 0  # further positions of the campaign with the same key
+    changes: int = 0  # number of attempts during which its files changed
 
 
 @dataclass(slots=True)
 class Coordinator:
-    """A campaign on its way, between its beginning and its end."""
+    """The state of a campaign while it runs."""
 
     store: Store
     source: JobSource
@@ -75,21 +75,21 @@ class Coordinator:
     report: Callable[[CampaignProgress], None] | None
     log: RunLog
     stop: Callable[[], bool]
-    # What came of it so far.
+    # Runs that are done and failed so far.
     state: CampaignSummary
-    # Under way: jobs by their keys, those to be handed over, and whether more may come.
+    # Jobs in progress by their keys, those to submit, and whether the source may have more.
     _jobs: Iterator[RunJob] = field(init=False)
-    _flights: dict[str, _Flight] = field(default_factory=dict)
+    _flights: dict[str, _InFlight] = field(default_factory=dict)
     _due: deque[RunJob] = field(default_factory=deque)
     _more: bool = True
     _failed_now: set[str] = field(default_factory=set)
-    # The failure that all had so far that were finished, and how many these are.
+    # The signature of the first failure, and the number of runs that failed with it.
     _alike: tuple[str, str] | None = None
     _alike_count: int = 0
-    # What is in the store but not on the disk, and whether a call of the store has not returned.
+    # True if the store has uncommitted rows; True while a call of the store is in progress.
     _dirty: bool = False
     _writing: bool = False
-    # Dates, and how many runs came back.
+    # Dates [s], and the number of runs that have ended.
     _began: float = field(init=False)
     _reported: float = field(init=False)
     _committed: float = field(init=False)
@@ -103,7 +103,7 @@ class Coordinator:
         self._pace = RunRate(self._began)
 
     def run(self) -> None:
-        """Go on until all is done, or until asked to stop."""
+        """Run until everything is done, or until `stop` returns True."""
         try:
             while self._more or self._flights:
                 if self._is_to_end():
@@ -125,7 +125,7 @@ class Coordinator:
         self._report_progress(at_once=True)
 
     def _feed(self) -> bool:
-        """Hand over jobs and pass by what is recorded; False if somebody wants still more."""
+        """Submit jobs that are not recorded; return False if the runners want still more."""
         end = monotonic() + _FEEDING
         while self.runners.wanted > 0:
             if self._due:
@@ -140,27 +140,27 @@ class Coordinator:
                 return False
         return True
 
-    def _place(self, job: RunJob, twins: int = 0, changes: int = 0) -> None:
-        """Have a job run, if it is not recorded or under way; for so many more positions too."""
+    def _place(self, job: RunJob, duplicates: int = 0, changes: int = 0) -> None:
+        """Queue a job unless it is recorded or running; `duplicates` counts further positions."""
         if (flight := self._flights.get(job.key)) is not None:
-            flight.twins += 1 + twins
+            flight.duplicates += 1 + duplicates
             self._note(job)
             return
         state = self.store.state_of(job.key)
         retried = self.terms.retry_failed and job.key not in self._failed_now
         if state == "done":
-            self.state.done += 1 + twins
+            self.state.done += 1 + duplicates
         elif state == "failed" and not retried:
-            self.state.failed += 1 + twins
+            self.state.failed += 1 + duplicates
         else:
-            self._flights[job.key] = _Flight(twins=twins, changes=changes)
+            self._flights[job.key] = _InFlight(duplicates=duplicates, changes=changes)
             self._due.append(job)
             return
-        self.state.before += 1 + twins
+        self.state.before += 1 + duplicates
         self._note(job)
 
     def _take(self, records: list[RunRecord]) -> None:
-        """Record what is finished; try again what crashed, and what its files changed under."""
+        """Record results; queue again crashed runs, and runs whose files changed."""
         for each in records:
             if (record := self._still_valid(each)) is None:
                 continue
@@ -173,58 +173,58 @@ class Coordinator:
                 continue
             record = self._append([*flight.crashed, record])
             del self._flights[key]
-            self._count(record, 1 + flight.twins)
-            self.state.before += flight.twins
+            self._count(record, 1 + flight.duplicates)
+            self.state.before += flight.duplicates
             self.log.ran(record)
 
     def _still_valid(self, record: RunRecord) -> RunRecord | None:
-        """Return a record under a key that is still right; None if its job is to be done anew.
+        """Return a record with a key that is still valid; None if its job was queued again.
 
-        The key was made of files as they were when the job was made, the run read them later.
+        The key was computed when the job was made, but the run has read the files later.
         """
         old = record.job.key
         try:
             now = self.source.again(record.job)
         except SimpluginError as error:
-            text = f"nobody knows what it was a run of: {error}"
+            text = f"its key cannot be computed again: {error}"
             return replace(record, measured=None, failure=Failure("error", text))
         if now.key == old:
             return record
         self.state.changed += 1
         flight = self._flights.pop(old)
-        if flight.twins:
+        if flight.duplicates:
             with self._written():
                 self.store.follow(self.state.campaign, old, now)
         self.log.outdated(record)
         known = now.key in self._flights or self.store.state_of(now.key) is not None
         if known or flight.changes < _MOST_CHANGES:
-            self._place(now, flight.twins, flight.changes + 1)
+            self._place(now, flight.duplicates, flight.changes + 1)
             return None
-        self._flights[now.key] = _Flight(twins=flight.twins)
+        self._flights[now.key] = _InFlight(duplicates=flight.duplicates)
         text = "a file that it depends on changed during each attempt; run it when files stay"
         return replace(record, job=now, measured=None, failure=Failure("error", text))
 
     def _count(self, record: RunRecord, positions: int) -> None:
-        """Count a run that was finished, for all positions that it is the run of."""
+        """Count a run that has ended, for all positions with its key."""
         self._finished += 1
         if record.failure is None:
             self.state.done += positions
             return
         self.state.failed += positions
         self._failed_now.add(record.job.key)
-        manner = manner_of(record.failure)
+        manner = failure_signature(record.failure)
         if self._finished == 1:
             self._alike = manner
-        # What took too long or too much says nothing about others, which may be smaller.
+        # A run that exceeds a limit does not count: the next ones may be smaller.
         self._alike_count += manner == self._alike and record.failure.kind in _TELLING
 
     def _is_to_end(self) -> bool:
-        """End what runs if somebody asks to stop, or if all that was run failed alike."""
+        """End the runners and return True if `stop` says so, or if all first runs failed alike."""
         if self.stop():
             self.state.interrupted = True
             self._wind_up("asked to stop")
         elif (
-            self._alike_count == self._finished >= HOPELESS
+            self._alike_count == self._finished >= MAX_IDENTICAL_FAILURES
             and not self.state.done
             and not self.terms.keep_going
             and self.state.failed < self.state.total
@@ -235,7 +235,7 @@ class Coordinator:
 
     @contextmanager
     def _written(self) -> Iterator[None]:
-        """Mark a change of the store that is not complete, and then one that is not durable."""
+        """Mark the store as in use during a change, and as uncommitted afterwards."""
         self._writing = True
         yield
         self._writing = False
@@ -247,9 +247,9 @@ class Coordinator:
             self.store.note(self.state.campaign, job)
 
     def _append(self, attempts: list[RunRecord]) -> RunRecord:
-        """Record all attempts of a run, together; return the last one as it was recorded.
+        """Record all attempts of a run together; return the last one in its recorded form.
 
-        What cannot be recorded is a failure of the run, not of the store.
+        A result that cannot be recorded is a failure of the run, not of the store.
         """
         with self._written():
             for record in attempts:
@@ -258,13 +258,13 @@ class Coordinator:
                 except StoreError as error:
                     if record.measured is None or error.file is not None:
                         raise
-                    failure = Failure("error", f"what came out cannot be recorded: {error}")
+                    failure = Failure("error", f"the result cannot be recorded: {error}")
                     record = replace(record, measured=None, failure=failure)
                     self.store.append(self.state.campaign, record)
         return record
 
     def _commit(self) -> None:
-        """Make durable what is recorded, then log it."""
+        """Commit the store, then write the log."""
         if self._dirty:
             with self._written():
                 self.store.commit()
@@ -273,13 +273,13 @@ class Coordinator:
         self.log.flush()
 
     def _patience(self) -> float:
-        """Return how long the next commit, if one is due, can wait [s]."""
+        """Return the time until the next commit [s]."""
         if not self._dirty:
             return _COMMIT_PERIOD
         return max(0.0, self._committed + _COMMIT_PERIOD - monotonic())
 
     def _report_progress(self, *, at_once: bool = False) -> None:
-        """Report how far it is, if it is time to."""
+        """Report the progress unless the last report is recent."""
         now = monotonic()
         if self.report is None or (now - self._reported < _REPORT_PERIOD and not at_once):
             return
@@ -300,21 +300,21 @@ class Coordinator:
         )
 
     def _wind_up(self, why: str) -> None:
-        """End what runs, and record what was finished before that."""
+        """End the runners, and record the results that arrived before."""
         finished = self.runners.finished(0.0)
         self.runners.close()
-        # Whoever asked us to stop may have stopped our processes too: no crash counts now.
+        # A signal to the process group may have killed runs too: crashes do not count now.
         self._take([each for each in finished if not _is_crash(each)])
         self.log.interrupted(why)
 
     def _abandon(self, error: BaseException) -> None:
-        """End what runs; record what was finished, unless that is what went wrong."""
+        """End the runners; record results unless recording has failed."""
         try:
             if isinstance(error, KeyboardInterrupt) and not self._writing:
                 self._take(self.runners.finished(0.0))
         finally:
             self.runners.close()
-        if self._writing:  # in the middle: the store goes back to what it had
+        if self._writing:  # the store rolls back
             return
         self.log.interrupted(f"{type(error).__name__}: {error}")
         self._commit()
@@ -336,44 +336,44 @@ def run_jobs(
     stop: Callable[[], bool] | None = None,
     command: Sequence[str] = (),
 ) -> CampaignSummary:
-    """Run what is not recorded yet of a campaign; record it, and note in a log what was done when.
+    """Do all runs of a campaign that are not recorded; record them, and write a log.
 
-    It holds no more jobs than are handed over, and never has a run of the same key twice at the
-    same time. What is finished is on the disk within 0.2 s. A run whose files changed since its
-    key was made is not recorded, but done anew; three times at most.
+    Only submitted jobs are held in memory, and no key is run twice at the same time. Results are
+    on the disk within 0.2 s. A run whose files have changed since its key was computed is not
+    recorded but repeated, at most three times.
 
     Parameters
     ----------
     source : JobSource
         The campaign.
     store_path : Path
-        Its store; made if there is none. The log is beside it.
+        The store; created if it is missing. The log is in the same directory.
     runners : Runners
-        Who runs. Closed if the campaign does not come to its end.
-    terms : Terms, optional
-        What is tried again, and when to give up.
+        Runners of the jobs; closed if the campaign ends early.
+    terms : RetryPolicy, optional
+        Retry and abort policy.
     expected : int, optional
-        How many jobs the source makes, if fewer than the campaign has.
+        Number of jobs that the source makes, if fewer than the campaign has.
     report : callable, optional
-        Called about five times a second, and at the end, with how far it is.
+        Called with the progress about five times a second, and at the end.
     stop : callable, optional
-        Asked several times a second whether to stop: runs in progress are then ended at once,
-        finished ones are recorded.
+        Called several times a second; once it returns True, runs in progress are ended, and
+        results that have arrived are recorded.
     command : sequence of str
-        The words of the command, for the log.
+        Command line, for the log.
 
     Returns
     -------
-    Summary
+    CampaignSummary
         State of the campaign.
 
     Raises
     ------
     StoreError
-        Another program writes to the store, or it cannot be written although there is something
-        to run; what was committed stays, and the same call goes on from there.
+        Another program writes to the store, or it cannot be written and a run is missing;
+        committed runs stay, and the same call continues after them.
     SimpluginError
-        Nobody can run anything any more; what was finished is recorded.
+        The runners have failed; results that had arrived are recorded.
     """
     begun = monotonic()
     terms = terms or RetryPolicy()
@@ -394,7 +394,7 @@ def run_jobs(
     state.seconds = monotonic() - begun
     with StoreReader(store_path) as reader:
         if (state.interrupted or state.gave_up) and expected is None:
-            # What comes later in the order may be recorded too.
+            # Later positions may be recorded, too.
             entry = reader.entry(state.campaign)
             state.done, state.failed = entry.done, entry.failed
         state.failures = _groups(reader, state.campaign, state.failed)
@@ -404,7 +404,7 @@ def run_jobs(
 def _finished(
     source: JobSource, store: Path, terms: RetryPolicy, total: int
 ) -> CampaignSummary | None:
-    """Return the state of a campaign in a read-only store; None if there is more to do."""
+    """Return the state of a campaign in a read-only store; None if a run is missing."""
     if not store.is_file():
         return None
     with StoreReader(store) as reader:
@@ -419,5 +419,5 @@ def _finished(
 
 
 def _groups(reader: StoreReader, campaign: int, failed: int) -> tuple[FailureGroup, ...]:
-    """Return what failed in a campaign, if anything did."""
+    """Return the groups of failures of a campaign."""
     return tuple(failure_groups(reader.failures(campaign))) if failed else ()

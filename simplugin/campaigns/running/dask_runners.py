@@ -18,44 +18,44 @@ from simplugin.core.errors import SetupError
 if TYPE_CHECKING:
     from distributed.deploy.cluster import Cluster
 
-# Seconds.
+# Limits and periods [s].
 _CONNECT_LIMIT = 10.0
 _ANSWER_LIMIT = 60.0
 _LOOK_PERIOD = 1.0
-# Every how many looks lost workers are replaced.
-_KEEP_UP = 15
-# Jobs handed over beyond those that run: one for each thread, and some on their way.
+# Number of such periods between replacements of lost workers.
+_REPLACE_PERIOD = 15
+# Submitted jobs in addition to one that runs and one that waits for each thread.
 _ON_THE_WAY = 4
 
 
 class DaskRunners(QueuedRunners):
-    """The workers of a Dask cluster, as those who do jobs.
+    """The workers of a Dask cluster as runners of jobs.
 
-    Each thread of each worker does one job at a time, in a process of its own that is ended at
-    the job's limits. Workers may come and go: the jobs of one that is lost are given to others.
+    Each thread of each worker does one job after the other, in a run process that is ended at the
+    limits of the job. Workers may join and leave: the jobs of a lost worker are given to others.
 
     Parameters
     ----------
     cluster : str or Cluster
         The address of the cluster's scheduler, for instance ``tcp://10.0.0.1:8786``, or a cluster
-        made by this program. It goes on when the runners are closed.
-    keep_up : callable, optional
+        made by this program. Closing the runners does not end it.
+    replace_lost : callable, optional
         Called every 15 s with the number of workers, to replace lost ones.
 
     Raises
     ------
     SetupError
         Dask is not installed, the scheduler does not answer, or a worker has other versions of
-        what determines the results than this program.
+        the software that results depend on.
     """
 
     def __init__(
-        self, cluster: str | Cluster, *, keep_up: Callable[[int], None] | None = None
+        self, cluster: str | Cluster, *, replace_lost: Callable[[int], None] | None = None
     ) -> None:
         self._address = cluster if isinstance(cluster, str) else cluster.scheduler_address
         self._client = _connected(cluster, self._address)
         self._campaign = f"simplugin-{uuid4().hex}"
-        self._keep_up = keep_up
+        self._replace_lost = replace_lost
         super().__init__()
         self._submitted = 0
         self._nthreads: dict[str, int] = {}
@@ -79,7 +79,7 @@ class DaskRunners(QueuedRunners):
         return max(0, (2 * threads + _ON_THE_WAY if threads else 1) - self._running)
 
     def submit(self, job: RunJob) -> None:
-        """Hand over a job; returns at once.
+        """Submit a job; return at once.
 
         Raises
         ------
@@ -99,7 +99,7 @@ class DaskRunners(QueuedRunners):
         self._start(self._collect(future, job))
 
     def describe(self) -> str:
-        """Return their description."""
+        """Return the numbers of workers and of simultaneous runs."""
         workers, threads = len(self._nthreads), sum(self._nthreads.values())
         if not workers:
             return f"no workers at {self._address} yet"
@@ -109,10 +109,10 @@ class DaskRunners(QueuedRunners):
         )
 
     def close(self) -> None:
-        """End everything that they still do, at once; also when called twice.
+        """End all jobs in progress; may be called twice.
 
-        The scheduler drops the jobs of a client that goes, and workers end the processes of jobs
-        that were dropped.
+        The scheduler drops the jobs of a client that disconnects, and workers end the processes of
+        dropped jobs.
         """
         if self._is_closed:
             return
@@ -122,14 +122,14 @@ class DaskRunners(QueuedRunners):
         self._client.close(timeout=_CONNECT_LIMIT)
 
     async def _stop(self) -> None:
-        """Give up waiting for answers."""
+        """Cancel all tasks of the loop."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _compare(self) -> None:
-        """Learn who the workers are, and whether they have the software that is here."""
+        """Read the list of workers, and raise if one has other software."""
         self._nthreads = dict(await self._client.scheduler.ncores())
         if not self._nthreads:
             return
@@ -142,20 +142,20 @@ class DaskRunners(QueuedRunners):
             dask_tasks.require_same(found, self._expected, worker)
 
     async def _look(self) -> None:
-        """Look again and again how many threads the workers have."""
+        """Read the numbers of threads of the workers every second."""
         try:
             for look in count(1):
                 await asyncio.sleep(_LOOK_PERIOD)
                 self._nthreads = dict(await self._client.scheduler.ncores())
-                if self._keep_up is not None and look % _KEEP_UP == 0:
-                    self._keep_up(len(self._nthreads))
+                if self._replace_lost is not None and look % _REPLACE_PERIOD == 0:
+                    self._replace_lost(len(self._nthreads))
         except OSError:
             self._answers.put(self._gone())
         except Exception as error:
             self._answers.put(error)
 
     async def _collect(self, future: Any, job: RunJob) -> None:
-        """Wait for what comes of a job, and put it where `finished` finds it."""
+        """Wait for the record of a job, and put it into the queue of `finished`."""
         from distributed import KilledWorker
         from distributed.comm.core import CommClosedError
 
@@ -163,7 +163,7 @@ class DaskRunners(QueuedRunners):
             self._answers.put(pickle.loads(await future))
         except KilledWorker as error:
             self._answers.put(_lost_with_workers(job, error))
-        except CommClosedError:  # it went while it was asked for the answer
+        except CommClosedError:  # the scheduler went while it sent the answer
             self._answers.put(self._gone())
         except (CancelledError, asyncio.CancelledError):
             if self._is_closed:
@@ -177,7 +177,7 @@ class DaskRunners(QueuedRunners):
             future.release()
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Begin something in the loop of the client."""
+        """Start a task in the loop of the client."""
 
         def begin() -> None:
             task = asyncio.ensure_future(work)
@@ -187,7 +187,7 @@ class DaskRunners(QueuedRunners):
         self._client.loop.add_callback(begin)
 
     def _on_loop(self, work: Coroutine[Any, Any, None], limit: float) -> None:
-        """Do something in the loop of the client, and wait for it."""
+        """Run a task in the loop of the client, and wait for it."""
         loop = self._client.loop.asyncio_loop
         asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, limit), loop).result()
 
@@ -218,7 +218,7 @@ def _connected(cluster: str | Cluster, address: str) -> Any:
 
 
 def _check_address(address: str) -> None:
-    """Refuse what is no address: a client of Dask's breaks off and never ends properly with it."""
+    """Raise unless a text is an address: a client of Dask would not end properly with it."""
     from distributed.comm.addressing import parse_address, parse_host_port
     from distributed.comm.registry import get_backend
 
@@ -243,10 +243,9 @@ def _check_address(address: str) -> None:
 
 
 def load_quietly() -> None:
-    """Load Dask without its log, which would break the progress display.
+    """Load Dask without its log of workers, which would break the progress display.
 
-    It logs each worker that comes or goes. A program that has loaded Dask already has chosen
-    what it logs.
+    The configuration of a program that has loaded Dask before is not changed.
 
     Raises
     ------
@@ -274,7 +273,7 @@ def _not_installed(worker: str, error: ImportError) -> SetupError:
 
 
 def _lost_with_workers(job: RunJob, error: Any) -> RunRecord:
-    """Record a job that was under way on too many workers that were lost."""
+    """Return the record of a job whose workers were lost too often."""
     count = error.allowed_failures + 1
     lost = "1 worker of the Dask cluster was lost while it had this run"
     if count > 1:

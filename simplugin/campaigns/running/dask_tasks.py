@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import pickle
 import platform
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock, Thread
-from time import monotonic, sleep
+from threading import Lock, Timer
 from typing import Any
 
 from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, now
@@ -18,9 +16,7 @@ from simplugin.campaigns.keys import code_digest, simgrid_version, versions
 from simplugin.campaigns.running.run_process import RunProcess, StoppedError
 from simplugin.core.errors import SetupError
 
-# Seconds. How often to look whether runs are still wanted, and how long a process without a run
-# is kept for the next one.
-_LOOK_PERIOD = 0.25
+# Time after which run processes are closed if there is no job [s].
 _IDLE_LIMIT = 30.0
 
 # By name: version, or SHA-256.
@@ -28,15 +24,15 @@ Software = Mapping[str, str]
 
 
 def software() -> dict[str, str]:
-    """Return what determines, besides a job, what comes out of it here."""
-    # Of the files as they are now: a worker may serve campaigns for weeks.
+    """Return the versions that the result of a job depends on."""
+    # Read again: the files may have changed since the worker was started.
     code_digest.cache_clear()
     found = versions({"simgrid": simgrid_version()})
     return {**found, "code of simplugin": code_digest(whole=True), "machine": platform.machine()}
 
 
 def require_same(found: Software, expected: Software, worker: str) -> None:
-    """Refuse a worker whose results would not be those of another one.
+    """Raise if a worker has other software than the coordinator, so that results could differ.
 
     Raises
     ------
@@ -65,7 +61,7 @@ def do(campaign: str, expected: Software, payload: bytes) -> bytes:
     Parameters
     ----------
     campaign : str
-        Tells the campaign from others that the workers may also serve.
+        Identifies the campaign; workers may serve several.
     expected : mapping of str to str
         The software of the coordinator.
     payload : bytes
@@ -89,18 +85,17 @@ def do(campaign: str, expected: Software, payload: bytes) -> bytes:
     if (missing := _missing_directory(job)) is not None:
         return pickle.dumps(missing)
     key = worker.get_current_task()
-    with _processes.lent(lambda: _is_wanted(worker, key)) as process:
-        try:
-            return pickle.dumps(process.run(job))
-        except StoppedError:
-            # The worker ends, and its jobs go to others; or nobody waits for what comes of it.
-            raise Reschedule from None
-        except SetupError as error:
-            raise SetupError(f"worker {worker.address} of the Dask cluster: {error}") from error
+    try:
+        return pickle.dumps(_processes.do(job, lambda: _is_wanted(worker, key)))
+    except StoppedError:
+        # The worker ends, and its jobs go to others; or the result is not needed any more.
+        raise Reschedule from None
+    except SetupError as error:
+        raise SetupError(f"worker {worker.address} of the Dask cluster: {error}") from error
 
 
 def _missing_directory(job: RunJob) -> RunRecord | None:
-    """Refuse a job whose files are not here, in words that say why they are expected."""
+    """Return a failure if the directory of a job is missing on this host."""
     directory = job.arguments.get("directory")
     if not isinstance(directory, str) or Path(directory).is_dir():
         return None
@@ -114,89 +109,60 @@ def _missing_directory(job: RunJob) -> RunRecord | None:
 
 
 def _is_wanted(worker: Any, key: object) -> bool:
-    """Return True if the scheduler still waits for a task that runs, and the worker goes on."""
+    """Return True if the scheduler still waits for a task, and the worker does not end."""
     task = worker.state.tasks.get(key)
     running = worker.status.name in ("running", "paused", "closing_gracefully")
     return running and task is not None and task.state != "cancelled"
 
 
 @dataclass(slots=True)
-class _Lent:
-    """A run process that does a job."""
-
-    process: RunProcess
-    is_wanted: Callable[[], bool]
-    killed: bool = False
-
-
-@dataclass(slots=True)
 class _RunProcesses:
-    """The run processes below a worker, one for each of its threads that does a job.
-
-    A thread of its own ends those whose run nobody waits for any more, since its coordinator was
-    ended or has gone, and those that had nothing to do for a while.
-    """
+    """The run processes below a worker, one for each of its threads that does a job."""
 
     _campaign: str = ""
-    _found: Software = field(default_factory=dict)
-    _idle: list[tuple[RunProcess, float]] = field(default_factory=list)
-    _lent: list[_Lent] = field(default_factory=list)
+    _software: Software = field(default_factory=dict)
+    _idle: list[RunProcess] = field(default_factory=list)
+    _busy: int = 0
     _lock: Any = field(default_factory=Lock)
-    _is_watched: bool = False
+    _timer: Timer | None = None
 
     def check(self, campaign: str, expected: Software, worker: str) -> None:
-        """Compare the software, which is looked at once a campaign."""
+        """Compare the software, which is determined once per campaign."""
         with self._lock:
             if campaign != self._campaign:
-                now = software()
-                if now != self._found:
-                    # Processes that were started before have loaded what has changed since.
-                    self._close_idle(0.0)
-                self._campaign, self._found = campaign, now
-            found = self._found
-        require_same(found, expected, worker)
+                found = software()
+                while found != self._software and self._idle:
+                    self._idle.pop().close()  # it has loaded what has changed since
+                self._campaign, self._software = campaign, found
+        require_same(self._software, expected, worker)
 
-    @contextmanager
-    def lent(self, is_wanted: Callable[[], bool]) -> Iterator[RunProcess]:
-        """Lend a run process."""
+    def do(self, job: RunJob, is_wanted: Callable[[], bool]) -> RunRecord:
+        """Do a job in an idle run process, or in a new one."""
         with self._lock:
-            process = self._idle.pop()[0] if self._idle else RunProcess()
-            lent, found = _Lent(process, is_wanted), self._found
-            self._lent.append(lent)
-            if not self._is_watched:
-                self._is_watched = True
-                Thread(target=self._watch, name="simplugin-runs", daemon=True).start()
+            process = self._idle.pop() if self._idle else RunProcess()
+            loaded = self._software
+            self._busy += 1
+            if self._timer is not None:
+                self._timer.cancel()
         try:
-            yield process
+            return process.run(job, is_wanted)
         finally:
             with self._lock:
-                self._lent.remove(lent)
-                is_kept = found == self._found and not lent.killed
-                if is_kept:
-                    self._idle.append((process, monotonic()))
-            if not is_kept:
-                process.close()
+                self._busy -= 1
+                if loaded == self._software:
+                    self._idle.append(process)
+                else:
+                    process.close()
+                if not self._busy:
+                    self._timer = Timer(_IDLE_LIMIT, self._close_idle)
+                    self._timer.daemon = True
+                    self._timer.start()
 
-    def _watch(self) -> None:
-        """End what nobody needs, until there is nothing left."""
-        while True:
-            sleep(_LOOK_PERIOD)
-            with self._lock:
-                for lent in self._lent:
-                    if not lent.killed and not lent.is_wanted():
-                        lent.killed = True
-                        lent.process.kill()
-                self._close_idle(_IDLE_LIMIT)
-                if not self._lent and not self._idle:
-                    self._is_watched = False
-                    return
-
-    def _close_idle(self, limit: float) -> None:
-        """Close those that were idle for longer [s]."""
-        now = monotonic()
-        # The first of them was idle for longest.
-        while self._idle and now - self._idle[0][1] >= limit:
-            self._idle.pop(0)[0].close()
+    def _close_idle(self) -> None:
+        """Close all run processes if there is still no job."""
+        with self._lock:
+            while not self._busy and self._idle:
+                self._idle.pop().close()
 
 
 _processes = _RunProcesses()

@@ -18,17 +18,17 @@ from simplugin.campaigns.store.documents import value_of
 from simplugin.core.errors import SimpluginError, StoreError
 from simplugin.scenarios.loading import read_toml
 
-# How many campaigns are named in a message.
+# Maximum number of campaigns that a message names.
 _MOST_NAMED = 5
 
 
 def store_named(file: Path) -> Path:
-    """Return the store that a campaign file names; the rest of the file may say anything.
+    """Return the store that a campaign file names; the rest of the file is not checked.
 
     Raises
     ------
     ScenarioError
-        It cannot be read, or ``campaign.store`` is wrong.
+        It cannot be read, or ``campaign.store`` is invalid.
     """
     document, text = read_toml(file)
     table = document.get("campaign")
@@ -38,55 +38,50 @@ def store_named(file: Path) -> Path:
 
 
 def command_that_goes_on(file: Path, store: Path, *options: str) -> str:
-    """Return the command that does, into the same store, what a campaign still lacks.
+    """Return the shell command that does the missing runs of a campaign.
 
     Parameters
     ----------
     file : Path
         The campaign file.
     store : Path
-        Where its runs are; the command names it if the file does not.
+        Its store; the command names it if the file does not.
     *options : str
-        Of the command, besides.
-
-    Returns
-    -------
-    str
-        As a shell takes it.
+        Further options of the command.
     """
     words = ["simplugin", "campaign", "run", str(file), *options]
     try:
         named = os.path.realpath(store_named(file)) == os.path.realpath(store)
     except SimpluginError:
-        named = False  # the file is gone, or wrong
+        named = False  # the file is missing or invalid
     return shlex.join(words if named else [*words, "--store", str(store)])
 
 
 def recorded_campaign(reader: StoreReader, place: Path, campaign: Campaign) -> CampaignEntry:
-    """Return what is recorded of a campaign as its file describes it now.
+    """Return the entry of a campaign in its present version.
 
     Raises
     ------
     StoreError
-        Nothing is; the message names what there is instead.
+        This version has no entry; the message names other ones.
     """
     if (entry := reader.described(campaign.identity)) is not None:
         return entry
     entries = reader.campaigns()
-    message = f"there is no campaign as {place} describes it now"
-    remedy = f"`{command_that_goes_on(place, reader.path)}` does its runs"
+    message = f"the store has no runs of the present version of {place}"
+    remedy = f"`{command_that_goes_on(place, reader.path)}` does them"
     if earlier := earlier_versions(entries, campaign):
-        before = "it was run before the file, a file that it names, or simplugin changed"
-        message += f"; {before}: {_listed(earlier)}"
+        before = "the file, a file that it names, or simplugin has changed since"
+        message += f"; {before} {_listed(earlier)}"
     elif entries:
-        message += f"; there is {_listed(entries)}"
+        message += f"; it has {_listed(entries)}"
     if entries:
         remedy += f"; --campaign {(earlier or entries)[-1].number} takes that one"
     raise StoreError(message, file=reader.path, remedy=remedy)
 
 
 def earlier_versions(entries: Sequence[CampaignEntry], campaign: Campaign) -> list[CampaignEntry]:
-    """Return the campaigns that were another one under the same file or title."""
+    """Return the campaigns with the same file or title and another identity."""
     file = os.path.abspath(campaign.file) if campaign.file else None
     return [
         each
@@ -97,7 +92,7 @@ def earlier_versions(entries: Sequence[CampaignEntry], campaign: Campaign) -> li
 
 
 def what_changed(reader: StoreReader, entry: CampaignEntry, campaign: Campaign) -> list[str]:
-    """Return what changed since a campaign was run, as far as the store knows."""
+    """Return the known changes since a campaign was run."""
     found = []
     if campaign.text and entry.text != campaign.text:
         found.append(campaign.place.name)
@@ -112,7 +107,7 @@ def what_changed(reader: StoreReader, entry: CampaignEntry, campaign: Campaign) 
 
 
 def _listed(entries: Sequence[CampaignEntry]) -> str:
-    """Name campaigns, the latest ones if there are many."""
+    """Return a text that names campaigns, the latest ones if they are many."""
     names = [
         f"campaign {each.number} ({each.title or each.file}, {each.done} of {each.total} runs"
         f" done, begun {each.begun[:10]})"
@@ -124,18 +119,18 @@ def _listed(entries: Sequence[CampaignEntry]) -> str:
 
 @dataclass(frozen=True)
 class FailedJobs:
-    """The jobs of a recorded campaign that only failed; a source of jobs.
+    """The failed jobs of a recorded campaign; a source of jobs.
 
     Attributes
     ----------
     store : Path
         The store.
     entry : CampaignEntry
-        The record of the campaign.
+        The entry of the campaign.
     campaign : Campaign, optional
-        The campaign that its file describes now, whose limits hold.
+        The present version of the campaign, which has the limits of the runs.
     trust : tuple of str
-        As `load_campaign` takes it.
+        As in `load_campaign`.
     """
 
     store: Path
@@ -144,7 +139,7 @@ class FailedJobs:
     trust: tuple[str, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
-        """Return `title`, `identity`, `file`, `text` and `total` of the record."""
+        """Return `title`, `identity`, `file`, `text` and `total` of the entry."""
         return getattr(self.entry, name)
 
     @cached_property
@@ -154,7 +149,7 @@ class FailedJobs:
         Raises
         ------
         StoreError
-            A program made its jobs.
+            Its jobs were made by a program.
         """
         if self.entry.recipe is None:
             message = f"the runs of campaign {self.entry.number} were made by a program"
@@ -163,12 +158,12 @@ class FailedJobs:
         return Campaign.from_recipe(value_of(self.entry.recipe), self.entry.text, self.trust)
 
     def jobs(self) -> Iterator[RunJob]:
-        """Make the failed jobs, in the order of their positions.
+        """Return the failed jobs in the order of their positions.
 
         Raises
         ------
         StoreError
-            Their keys are others now.
+            Their keys have changed.
         """
         settings = (self.campaign or self.recorded).settings
         with StoreReader(self.store) as reader:
@@ -178,16 +173,16 @@ class FailedJobs:
                     again = "its program again"
                     if self.file:
                         again = f"`{command_that_goes_on(Path(self.file), self.store)}`"
-                    message = f"run {job.position} of campaign {self.entry.number} would be another"
-                    message += " one now: simplugin, or a file that it names, was changed"
-                    remedy = f"run {again}, which records it as it is now"
+                    message = f"run {job.position} of campaign {self.entry.number} has another key"
+                    message += " now: simplugin, or a file that it names, was changed"
+                    remedy = f"run {again}, which does the run in its present version"
                     raise StoreError(message, file=self.store, remedy=remedy)
                 yield replace(
                     job, wall_limit=settings.wall_limit, memory_limit=settings.memory_limit
                 )
 
     def again(self, job: RunJob) -> RunJob:
-        """Return the same job as things are now: with another key if a file has changed."""
+        """Return the job with its key recomputed from the current files."""
         return self.recorded.again(job)
 
 
@@ -197,26 +192,26 @@ def failed_jobs(
     store: Path | None = None,
     trust: Iterable[str] = (),
 ) -> FailedJobs:
-    """Find the jobs of a campaign that failed.
+    """Return the failed jobs of a recorded campaign.
 
-    If the campaign's file still describes it, limits and retries are those of the file.
+    If the campaign's file still has the same identity, limits and retries are those of the file.
 
     Parameters
     ----------
     place : Path
         The campaign's file or its store.
     number : int, optional
-        Of the campaign in the store; without, the one that the file describes now, or the latest
-        of the store.
+        Number of the campaign in the store; by default the present version of the file, or the
+        latest campaign of the store.
     store : Path, optional
-        Instead of the store that the campaign's file names.
+        The store, if it is not the one that the campaign's file names.
     trust : iterable of str
-        As `load_campaign` takes it; the store does not know what was trusted.
+        As in `load_campaign`; the store does not record it.
 
     Raises
     ------
     StoreError
-        There is no such store or campaign.
+        The store or the campaign does not exist.
     ScenarioError
         The campaign's file is invalid.
     """
@@ -234,7 +229,7 @@ def failed_jobs(
 
 
 def _unchanged(entry: CampaignEntry) -> Campaign | None:
-    """Return the campaign of a file, if it is still the recorded one."""
+    """Return the campaign of a file if it has still the recorded identity."""
     if not entry.file or not Path(entry.file).is_file():
         return None
     try:

@@ -1,4 +1,4 @@
-"""Reports on a campaign: progress, the log of its runs, failures that are alike, the summary."""
+"""Reports on a campaign: progress, the log of its runs, groups of failures, the summary."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from simplugin.core.formatting import printable
 
 _KEY_DIGITS = 12
 _LOOKED_AT = 64
-# Of a log: a date and "begun"; or less of it, if the disk was full.
+# The start of a log: a date and "begun"; incomplete if the disk was full.
 _BEGINNING = re.compile(rb"\d{4}-\d\d-\d\dT[\d:.]+Z begun |[-\dT:.]{0,24}(Z( b?e?g?u?n?)?)?\Z")
-# The rate is that of the last minute: runs of one campaign can differ much.
+# The rate is measured over this time, since runs of one campaign can differ much [s].
 _WINDOW = 60.0
-# Fewer runs do not give an estimate of the end.
+# Minimum number of runs for an estimate of the time left.
 _FEWEST = 3
-# How many groups are kept apart, and how many runs are shown of each: failures of 100,000 runs
-# must fit into memory and onto a screen.
+# Maximum number of groups, and of runs shown of each: failures of 100,000 runs must fit into
+# memory and onto a screen.
 _MOST_GROUPS = 20
 _MOST_SHOWN = 10
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
@@ -42,22 +42,21 @@ class CampaignProgress:
     Attributes
     ----------
     total : int
-        Runs that it consists of.
+        Number of runs.
     done, failed : int
-        Runs with an outcome, and runs without, also those recorded by earlier commands.
+        Number of runs with a result, and of failed runs, including those of earlier commands.
     before : int
-        How many of the two were recorded by earlier commands.
+        Number of these that earlier commands have recorded.
     running : int
-        Runs handed over and not finished.
+        Number of submitted runs that are in progress.
     seconds : float
-        Since this command began [s].
+        Time since this command began [s].
     rate : float
-        Runs finished in the last minute, a second [1/s].
+        Mean rate of the last minute [1/s].
     left : tuple of float, optional
-        Time left if the others are like those of the last minute, as a range [s]; None while too
-        few are finished.
+        Range of the time left at the rate of the last minute [s]; None after too few runs.
     runners : str
-        Who runs.
+        Description of the runners.
     """
 
     total: int
@@ -72,52 +71,33 @@ class CampaignProgress:
 
 
 class RunRate:
-    """Measures how fast runs are finished.
+    """Measures the rate at which runs end.
 
     Parameters
     ----------
     now : float
-        The date at which it begins [s].
+        Date of the start [s].
     """
 
     def __init__(self, now: float) -> None:
         self._seen: deque[tuple[float, int]] = deque([(now, 0)])
 
     def note(self, now: float, finished: int) -> None:
-        """Note how many runs have been finished so far.
-
-        Parameters
-        ----------
-        now : float
-            The date [s].
-        finished : int
-            Runs finished by this command so far.
-        """
+        """Note the number of runs that this command has finished until a date [s]."""
         self._seen.append((now, finished))
         while len(self._seen) > 2 and self._seen[1][0] <= now - _WINDOW:
             self._seen.popleft()
 
     @property
     def rate(self) -> float:
-        """Runs finished in the last minute, a second [1/s]."""
+        """Mean rate of the last minute [1/s]."""
         seconds, runs = self._span()
         return runs / seconds if seconds > 0 else 0.0
 
     def left(self, remaining: int) -> tuple[float, float] | None:
-        """Return how long the remaining runs will take, as a range [s].
+        """Return the range of the time that the remaining runs take [s]; None after too few runs.
 
-        Counts of independent runs spread by the root of their number, which is how uncertain the
-        rate is.
-
-        Parameters
-        ----------
-        remaining : int
-            Runs that are not finished.
-
-        Returns
-        -------
-        tuple of float, optional
-            None if too few have been finished.
+        The standard deviation of a count of independent runs is its square root.
         """
         if remaining <= 0:
             return 0.0, 0.0
@@ -128,7 +108,7 @@ class RunRate:
         return remaining * seconds / (runs + spread), remaining * seconds / (runs - spread)
 
     def _span(self) -> tuple[float, int]:
-        """Return the seconds that were looked at, and the runs finished in them."""
+        """Return the length of the observed time [s], and the number of runs in it."""
         (first, before), (last, after) = self._seen[0], self._seen[-1]
         return last - first, after - before
 
@@ -140,15 +120,15 @@ class FailureGroup:
     Attributes
     ----------
     kind : {"error", "crash", "wall_limit", "memory_limit"}
-        How.
+        Kind of the failures.
     text : str
-        The message of the first; those of the others differ in numbers at most, unless `mixed`.
+        Message of the first failure; the others differ in numbers only, unless `mixed`.
     mixed : bool
-        True if these are the runs left over after the other groups.
+        True for the group of all runs that belong to no other group.
     count : int
-        How many runs.
-    first : list of Job
-        The first ten of them.
+        Number of runs.
+    first : list of RunJob
+        The first ten runs.
     """
 
     kind: FailureKind
@@ -178,24 +158,16 @@ class FailureGroup:
 
 
 def failure_groups(records: Iterable[RunRecord]) -> list[FailureGroup]:
-    """Group failed runs by how they failed and by their messages, apart from numbers in these.
+    """Group failed runs by kind and message, apart from numbers.
 
-    Parameters
-    ----------
-    records : iterable of Record
-        Gone through once; those that did not fail are left out.
-
-    Returns
-    -------
-    list of FailureGroup
-        The largest first; at most twenty and one of what is left over.
+    Returns at most twenty groups, the largest first, and one with all other failures.
     """
     groups: dict[tuple[str, str], FailureGroup] = {}
     rest: FailureGroup | None = None
     for record in records:
         if (failure := record.failure) is None:
             continue
-        alike = manner_of(failure)
+        alike = failure_signature(failure)
         group = groups.get(alike)
         if group is None and len(groups) < _MOST_GROUPS:
             group = groups[alike] = FailureGroup(failure.kind, failure.text)
@@ -206,8 +178,8 @@ def failure_groups(records: Iterable[RunRecord]) -> list[FailureGroup]:
     return largest if rest is None else [*largest, rest]
 
 
-def manner_of(failure: Failure) -> tuple[str, str]:
-    """Return what failures have in common that are alike: kind, and message apart from numbers."""
+def failure_signature(failure: Failure) -> tuple[str, str]:
+    """Return the kind and the first line of the message, without numbers."""
     return failure.kind, _NUMBER.sub("#", failure.text.partition("\n")[0])
 
 
@@ -218,27 +190,27 @@ class CampaignSummary:
     Attributes
     ----------
     title : str
-        The campaign's.
+        Title of the campaign.
     store : Path
-        Where its records are.
+        Its store.
     campaign : int
-        Its number there.
+        Its number in the store.
     total : int
-        Runs that it consists of, or that were asked for.
+        Number of runs of the campaign, or of the runs to retry.
     before : int
-        Runs that needed nothing: they were recorded, or are the same as another.
+        Number of runs that were recorded before, or have the key of another run.
     done, failed : int
-        Runs with an outcome, and without, also those recorded by earlier commands.
+        Number of runs with a result, and of failed runs, including those of earlier commands.
     failures : tuple of FailureGroup
-        The latter, by how and why they failed.
+        Failed runs by kind and message.
     interrupted : bool
-        True if it was asked to stop before the end.
+        True if it was stopped before the end.
     seconds : float
-        How long the command took [s].
+        Time that the command took [s].
     gave_up : bool
-        True if it ended before the end since the first fifty runs all failed alike.
+        True if it stopped because the first fifty runs all failed with the same error.
     changed : int
-        How many results were given up since a file had changed during the run.
+        Number of results that were discarded because a file had changed during the run.
     """
 
     title: str
@@ -256,7 +228,7 @@ class CampaignSummary:
 
     @property
     def missing(self) -> int:
-        """Runs that are not recorded."""
+        """Number of runs that are not recorded."""
         return self.total - self.done - self.failed
 
     def document(self) -> dict[str, Any]:
@@ -270,19 +242,19 @@ class CampaignSummary:
 
 
 class RunLog:
-    """Appends lines to a file, which it opens when there is something to write.
+    """Log file of a campaign, opened with the first line.
 
     Parameters
     ----------
     path : Path
-        The file; made if there is none.
+        The file; created if it is missing.
     command : sequence of str
-        The words of the command that runs the campaign; empty if a program does.
+        Command line of the campaign; empty in a program.
 
     Raises
     ------
     StoreError
-        By every method: the file cannot be written.
+        Raised by every method: the file cannot be written.
     """
 
     def __init__(self, path: Path, command: Sequence[str] = ()) -> None:
@@ -298,7 +270,7 @@ class RunLog:
             self._stream = None
 
     def begun(self, source: JobSource, store: Path) -> None:
-        """Note that a campaign begins or goes on: which, with what, where, and by whose words."""
+        """Add a line for the start: campaign, store, process, versions and command line."""
         words = f": {shlex.join(self._command)}" if self._command else ""
         file = f" of {source.file}" if source.file else ""
         self._note(
@@ -310,7 +282,7 @@ class RunLog:
         self.flush()
 
     def ran(self, record: RunRecord, *, again: bool = False) -> None:
-        """Note a run; `again` if it crashed and is tried again."""
+        """Add a line for a run; `again` is True if it crashed and is retried."""
         failure = record.failure
         state = "done" if failure is None else f"{failure.kind}, again" if again else failure.kind
         why = "" if failure is None else f": {first_line(failure.text)}"
@@ -321,7 +293,7 @@ class RunLog:
         )
 
     def outdated(self, record: RunRecord) -> None:
-        """Note a run whose result is given up."""
+        """Add a line for a discarded result."""
         job = record.job
         self._note(
             f"run {job.position} {job.key[:_KEY_DIGITS]} not recorded: a file that it depends on "
@@ -329,17 +301,17 @@ class RunLog:
         )
 
     def interrupted(self, why: str) -> None:
-        """Note that somebody or something stopped it."""
+        """Add a line for an early end and its reason."""
         self._note(f"interrupted: {first_line(why)}")
 
     def ended(self, done: int, failed: int, total: int, seconds: float, runners: str) -> None:
-        """Note how it ended, and who ran."""
+        """Add a line for the end."""
         self._note(
             f"ended: {done} done, {failed} failed, of {total} runs, in {seconds:.1f} s; {runners}"
         )
 
     def flush(self) -> None:
-        """Give what was noted to the file."""
+        """Write the new lines to the file."""
         if not self._lines:
             return
         text = "".join(self._lines).encode()
@@ -350,32 +322,32 @@ class RunLog:
                 raise OSError(ENOSPC, os.strerror(ENOSPC))
         except OSError as error:
             message = f"the log cannot be written: {error.strerror or error}"
-            remedy = "make room or right it, and give the same command again"
-            remedy += "; what was recorded is safe"
+            remedy = "free disk space or fix the permissions, then rerun the command"
+            remedy += "; recorded runs are safe"
             raise StoreError(message, file=self._path, remedy=remedy) from error
         self._lines.clear()
 
     def _opened(self) -> BinaryIO:
-        """Open the file to write at its end, unless it is something else."""
-        # Not buffered: what could not be written must not come up again at the end.
+        """Open the file for appending; raise if it is not a log."""
+        # Not buffered: lines that could not be written must not be written again on closing.
         stream = self._path.open("a+b", buffering=0)
         stream.seek(0)
         if not _BEGINNING.match(stream.read(_LOOKED_AT)):
             stream.close()
-            message, remedy = "this is no log of runs", "move it elsewhere, or name another store"
-            raise StoreError(f"{message}, and stays as it is", file=self._path, remedy=remedy)
+            message, remedy = "this file is not a log of runs", "move it, or use another store"
+            raise StoreError(message, file=self._path, remedy=remedy)
         return stream
 
     def _note(self, event: str) -> None:
-        """Keep a line until the next flush."""
+        """Add a line, which is written by the next flush."""
         self._lines.append(f"{now().replace('+00:00', 'Z')} {event}\n")
 
 
 def log_path(store: Path) -> Path:
-    """Return where the log of a store is: beside it, with a name that nothing else has."""
+    """Return the path of the log of a store."""
     return store.with_name(f"{store.name}.log")
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a message that has one, as it can be shown."""
+    """Return the first line of a message that is not blank, in printable form."""
     return printable(next((line for line in text.splitlines() if line.strip()), text))

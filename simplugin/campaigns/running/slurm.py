@@ -19,37 +19,37 @@ _log = logging.getLogger(__name__)
 
 
 class SlurmSection(Section):
-    """``[slurm]``: the jobs that Slurm is asked for; names as ``dask_jobqueue.SLURMCluster`` has.
+    """``[slurm]``: jobs of Slurm that do the runs; names as in ``dask_jobqueue.SLURMCluster``.
 
     Attributes
     ----------
     jobs : int
-        How many jobs; each is one worker.
+        Number of jobs; each is one worker.
     cores : int
-        Cores of a job, each of which does one run at a time.
+        Cores of a job; the number of its simultaneous runs.
     memory : str
-        Memory of a job, all its runs together, for instance ``"8GB"``.
+        Memory of a job for all its runs, for instance ``"8GB"``.
     walltime : str, optional
-        How long a job may take, as Slurm writes it (``"02:00:00"``); half an hour without. Jobs
-        that end are asked for again.
+        Time limit of a job in Slurm's format (``"02:00:00"``); 30 minutes by default. Jobs that
+        end are replaced.
     queue, account : str, optional
         Partition and account.
     interface : str, optional
         Network interface for scheduler and workers, for instance ``"ib0"``.
     job_extra_directives : list of str
-        More lines after ``#SBATCH``.
+        Additional lines after ``#SBATCH``.
     job_directives_skip : list of str
-        Lines that are left out: those that contain one of these texts.
+        Texts; lines of the script that contain one of them are removed.
     job_script_prologue : list of str
         Shell commands before the worker starts, for instance ``"module load gcc"``.
     worker_extra_args : list of str
-        More options of ``dask worker``.
+        Additional options of ``dask worker``.
     python : str, optional
-        The interpreter; without, that which runs the campaign.
+        The interpreter; by default the one of the campaign.
     shebang : str, optional
         First line of the script.
     log_directory, local_directory : path, optional
-        Where Slurm writes what jobs print, and where workers keep files.
+        Directories of the output of the jobs, and of temporary files of the workers.
     """
 
     jobs: Annotated[int, Field(ge=1)] = 1
@@ -71,7 +71,7 @@ class SlurmSection(Section):
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments for ``SLURMCluster``."""
         given = self.model_dump(exclude={"jobs"}, exclude_none=True)
-        # -P: no file of the current directory passes for a module of Dask's.
+        # -P: a file of the current directory must not shadow a module of Dask.
         given["python"] = f"{self.python or sys.executable} -P"
         for name in ("log_directory", "local_directory"):
             if name in given:
@@ -81,14 +81,14 @@ class SlurmSection(Section):
 
 @contextmanager
 def slurm_cluster(section: SlurmSection) -> Iterator[Any]:
-    """Start a Dask cluster whose workers are jobs of Slurm; end them, and it, afterwards.
+    """Start a Dask cluster with jobs of Slurm as workers; end it and its jobs afterwards.
 
-    The scheduler is in this process: jobs that outlive it find nobody and end themselves.
+    The scheduler runs in this process: jobs that outlive it end when they cannot connect.
 
     Parameters
     ----------
     section : SlurmSection
-        What to ask for.
+        The jobs.
 
     Yields
     ------
@@ -104,7 +104,7 @@ def slurm_cluster(section: SlurmSection) -> Iterator[Any]:
     try:
         script = cluster.job_script()
         _log.info("each of %d jobs of Slurm:\n%s", section.jobs, script)
-        # Whether it would take a job.
+        # Check that Slurm accepts such jobs.
         answer = subprocess.run(
             ["sbatch", "--test-only"], input=script, capture_output=True, text=True, check=False
         )
@@ -142,23 +142,13 @@ def _cluster(section: SlurmSection) -> Any:
         processes=1,
         job_name="simplugin",
         silence_logs="critical",
-        # No pages for browsers; the port that it opens all the same is any that is free.
+        # No web pages; the port that Dask opens anyway is a free one.
         scheduler_options={"dashboard": False, "dashboard_address": ":0"},
     )
 
 
-def keep_up(cluster: Any, jobs: int, workers: int) -> None:
-    """Ask Slurm again for jobs that ended, or that it did not take.
-
-    Parameters
-    ----------
-    cluster : dask_jobqueue.SLURMCluster
-        The cluster.
-    jobs : int
-        How many jobs it should have.
-    workers : int
-        How many workers it has.
-    """
+def replace_lost_workers(cluster: Any, jobs: int, workers: int) -> None:
+    """Submit jobs again that ended or were rejected, if there are fewer `workers` than `jobs`."""
     if workers >= jobs:
         return
     for name, job in list(cluster.workers.items()):

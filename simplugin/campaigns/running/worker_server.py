@@ -1,7 +1,7 @@
-"""The keeper of run processes: ``python -P -m simplugin.campaigns.running.worker_server FD``.
+"""The server of a run process: ``python -P -m simplugin.campaigns.running.worker_server FD``.
 
-It is a fork server (`simplugin.simulation.server`) that loads what runs need, and forks a run
-process on request.
+It is a fork server (`simplugin.simulation.process.fork_server`) that loads the modules of
+scenarios, and forks a run process on request.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ import contextlib
 import faulthandler
 import importlib
 import os
-import pickle
 import resource
 import shutil
 import socket
-import struct
 import sys
 import tempfile
 import threading
@@ -22,27 +20,35 @@ import time
 import traceback
 from io import TextIOWrapper
 
-from simplugin.campaigns.jobs import Failure, RunJob, RunResult, now
+from simplugin.campaigns.campaign_checks import with_line
+from simplugin.campaigns.jobs import Failure, RunJob, now
 from simplugin.campaigns.keys import versions
-from simplugin.core.errors import ActorError, CrashError, SimpluginError, WallClockLimitError
+from simplugin.core.errors import (
+    ActorError,
+    CrashError,
+    ScenarioError,
+    SimpluginError,
+    WallClockLimitError,
+)
 from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.inputs.temporary_directories import scratch_directory
-from simplugin.simulation import processes, servers
-from simplugin.simulation.server import main
+from simplugin.results.row import RunResult
+from simplugin.simulation.process import operating_system, server_client
+from simplugin.simulation.process.fork_server import main
+from simplugin.simulation.process.wire_format import DONE, RESULT, TAKEN, take_job, write_outcome
 
-LENGTH = struct.Struct("!Q")
 _LONGEST_TEXT = 20_000
 _LAST_FRAMES = 8
-# What every scenario needs. Solvers are left out: they take longer to load than most need them.
+# Every scenario needs these. Solvers are not loaded: most scenarios need none, or one of them.
 _NEEDED = ("simplugin.scenarios.loading", "simplugin.formats.platform_xml")
-# What is in it ends with the run process; empty if there is no room.
+# For temporary files, which end with the run process; empty if there is no room.
 _directory = ""
 
 
 def _prepare(scratch: contextlib.ExitStack) -> str:
     """Load what most jobs need; return the directory for temporary files."""
     global _directory
-    # A core file of a run that crashed helps nobody.
+    # A core file of a run that crashed is of no use.
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
     for module in _NEEDED:
@@ -52,21 +58,31 @@ def _prepare(scratch: contextlib.ExitStack) -> str:
     for name in KINDS:
         kind_called(name)
     versions()
-    with contextlib.suppress(OSError):  # full; those who need room will say so
+    with contextlib.suppress(OSError):  # the disk is full; runs that need room will fail
         _directory = scratch.enter_context(scratch_directory())
     return _directory
 
 
 def _tidy() -> None:
-    """Remove temporary files: a run that is killed leaves them."""
+    """Remove temporary files, which a run that was killed leaves."""
     if _directory:
         for entry in os.scandir(_directory):
             shutil.rmtree(entry, ignore_errors=True)
 
 
-def _serve(jobs: int) -> None:
-    """Do jobs until the caller has no more."""
-    caller = socket.socket(fileno=jobs)
+def _serve(file: int, channel_descriptor: int) -> None:
+    """Do jobs until the process is killed, or its caller is gone.
+
+    Parameters
+    ----------
+    file : int
+        Descriptor of the file of jobs and outcomes.
+    channel_descriptor : int
+        Of the socket on which jobs are announced.
+    """
+    channel = socket.socket(fileno=channel_descriptor)
+    operating_system.become_subreaper()
+    server_client.allow_direct_children()
     if _directory:
         with contextlib.suppress(OSError):
             tempfile.tempdir = tempfile.mkdtemp(dir=_directory)
@@ -74,53 +90,55 @@ def _serve(jobs: int) -> None:
     faulthandler.enable()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # What a run prints must not make it fail.
+            # Any text that a run prints can be written.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    with caller.makefile("rb") as stream, contextlib.suppress(EOFError):
-        while True:
-            answer = _answer(pickle.load(stream))
-            caller.sendall(LENGTH.pack(len(answer)) + answer)
+    while channel.recv(16):
+        job, _ = take_job(file)
+        channel.send(TAKEN)
+        _do(job, file)
+        channel.send(DONE)
 
 
-def _answer(job: RunJob) -> bytes:
-    """Do a job; return whether nothing of it still runs, and the rest of its record, pickled."""
+def _do(job: RunJob, file: int) -> None:
+    """Do a job; write whether nothing of it still runs, and the rest of its record."""
     process, threads = os.getpid(), threading.active_count()
     started, before = now(), time.perf_counter()
-    found = _outcome(job)
+    outcome = _outcome(job)
     when = started, time.perf_counter() - before, f"{socket.gethostname()}:{process}"
     if os.getpid() != process:
-        os._exit(0)  # the target forked, and its child came back too
-    processes.flush_output()
-    # Those that detached themselves are the keeper's children by now.
-    left = {*processes.children(process), *processes.children(os.getppid())} - {process}
-    only_servers_run = left <= set(servers.server_processes())
-    clean = threading.active_count() <= threads and only_servers_run
-    if isinstance(found, RunResult):
+        os._exit(0)  # the target forked, and its child returned too
+    operating_system.flush_output()
+    left = set(operating_system.children(process)) - set(server_client.server_processes())
+    is_clean = threading.active_count() <= threads and not left
+    if isinstance(outcome, RunResult):
         try:
-            record = (found, None, *when, versions(found.row.provenance))
-            return pickle.dumps((clean, *record), protocol=5)
+            record = (outcome, None, *when, versions(outcome.row.provenance))
+            write_outcome(file, RESULT, is_clean, *record)
         except Exception as error:
-            text = f"what came out of {job.target} cannot be sent: {_text(error)}"
-            found = Failure("error", f"{text}; return plain data")
-    return pickle.dumps((clean, None, found, *when, versions()), protocol=5)
+            text = f"the result of {job.target} cannot be sent: {_text(error)}"
+            outcome = Failure("error", f"{text}; return plain data")
+        else:
+            return
+    write_outcome(file, RESULT, is_clean, None, outcome, *when, versions())
 
 
 def _outcome(job: RunJob) -> RunResult | Failure:
     """Call the function that does a job."""
     try:
-        found = resolve(job.target)(job.arguments)
+        outcome = resolve(job.target)(job.arguments)
     except BaseException as error:
-        return _failure(error)
-    if isinstance(found, RunResult):
-        return found
-    kind = type(found)
+        return _failure(error, job)
+    if isinstance(outcome, RunResult):
+        return outcome
+    kind = type(outcome)
     name = f"{kind.__module__}.{kind.__qualname__}"
-    wrong = f"{job.target} returned an object of type {name}, not a Measured"
-    return Failure("error", wrong)
+    return Failure("error", f"{job.target} returned an object of type {name}, not a RunResult")
 
 
-def _failure(error: BaseException) -> Failure:
-    """Return why a job failed, without our own frames at the start of the traceback."""
+def _failure(error: BaseException, job: RunJob) -> Failure:
+    """Return the failure of a job that raised; its traceback begins with the user's frames."""
+    if isinstance(error, ScenarioError):
+        error = with_line(error, job.arguments)
     if isinstance(error, WallClockLimitError):
         return Failure("wall_limit", _short(_text(error)))
     if isinstance(error, CrashError):
@@ -134,7 +152,7 @@ def _failure(error: BaseException) -> Failure:
     names = [
         frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)
     ]
-    # The first is `_outcome`, of the program that this is.
+    # The first frame is `_outcome`, of the module __main__.
     others = [place for place, name in enumerate(names[1:], 1) if not name.startswith("simplugin.")]
     frames = traceback.extract_tb(error.__traceback__)[others[0] if others else 1 :]
     where = "".join(traceback.format_list(frames[-_LAST_FRAMES:])).rstrip()
@@ -144,7 +162,7 @@ def _failure(error: BaseException) -> Failure:
 
 
 def _text(error: BaseException) -> str:
-    """Return the message of an exception, even of one that has none."""
+    """Return the message of an exception, even if its `__str__` raises."""
     try:
         return str(error)
     except Exception:
@@ -152,7 +170,7 @@ def _text(error: BaseException) -> str:
 
 
 def _short(text: str) -> str:
-    """Leave out the middle of a text that nobody would read."""
+    """Remove the middle of a long text."""
     if len(text) <= _LONGEST_TEXT:
         return text
     half = _LONGEST_TEXT // 2

@@ -1,4 +1,4 @@
-"""Documents in a store: JSON that keeps every bit, and texts that many rows share."""
+"""Documents in a store: JSON that keeps every bit, and texts shared by many rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simplugin.core.errors import StoreError
 _MARK = "$float"
 _QUOTED = f'"{_MARK}"'
 _NAN = {_MARK: "nan"}
-# Texts and bases that are kept in memory.
+# Numbers of texts and bases in memory.
 _MAX_TEXTS = 64
 _MAX_BASES = 4
 _MAX_READ = 256
@@ -24,13 +24,13 @@ _MAX_READ = 256
 def text_of(value: Any) -> str:
     """Return plain containers, numbers and texts as JSON, in one line of ASCII.
 
-    Infinities are written as ``1e999``, which every reader of JSON takes for one, and NaN as
-    ``{"$float": "nan"}``. Tuples become arrays, numbers of numpy plain ones.
+    Infinities are written as ``1e999``, which readers of JSON read as infinity, and NaN as
+    ``{"$float": "nan"}``. Tuples become arrays, numbers of numpy plain numbers.
 
     Raises
     ------
     StoreError
-        Something in it is no container, number or text, or a mapping has the key ``$float``.
+        A value is not a container, number or text, or a mapping has the key ``$float``.
     """
     try:
         text = _dumps(value)
@@ -57,12 +57,12 @@ def _dumps(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a mapping or an array or number of numpy as JSON has it."""
+    """Return a mapping, or an array or number of numpy, as a plain value."""
     if isinstance(value, Mapping):
         return dict(value)
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"{value!r} is no container, number or text")
+    raise TypeError(f"{value!r} is not a container, number or text")
 
 
 def _marked(value: Any) -> Any:
@@ -81,30 +81,29 @@ def _marked(value: Any) -> Any:
 
 
 class TextWriter:
-    """Writes texts that many rows share, each once, and documents as differences from one of them.
+    """Writes each text once, and documents as differences from an earlier one.
 
     Parameters
     ----------
     connection : sqlite3.Connection
-        To the store.
+        Connection to the store.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        # Returns the number of a text, and records it if it is new.
-        self.number_of = lru_cache(_MAX_TEXTS)(self._recorded)
+        self.number_of = lru_cache(_MAX_TEXTS)(self._add)
         self._bases: list[tuple[int, dict[str, str]]] = []
 
     def forget(self) -> None:
-        """Forget the numbers of texts after a transaction was rolled back."""
+        """Clear the cached numbers of texts, after a transaction was rolled back."""
         self.number_of.cache_clear()
         self._bases.clear()
 
     def packed(self, document: Mapping[str, Any]) -> tuple[int, str]:
         """Return the number of a document, and the values that differ from it, as JSON.
 
-        Both documents have the same keys in the same order, so that the values replace those of
-        the document with the number.
+        The keys of both documents are the same, in the same order: the values replace those of the
+        document with the number.
         """
         parts = {str(name): text_of(value) for name, value in document.items()}
         names = list(parts)
@@ -120,8 +119,8 @@ class TextWriter:
             del self._bases[_MAX_BASES:]
         return best[0], _joined(best[1])
 
-    def _recorded(self, text: str) -> int:
-        """Find a text, or add it."""
+    def _add(self, text: str) -> int:
+        """Return the number of a text, which is added if it is new."""
         find = "SELECT number FROM texts WHERE text = ?"
         row = self._connection.execute(find, (text,)).fetchone()
         if row is None:
@@ -132,7 +131,7 @@ class TextWriter:
 
 
 def text_reader(connection: sqlite3.Connection) -> Callable[[int], Any]:
-    """Return a function that reads the document with a number; it reads frequent ones once."""
+    """Return a function that reads the document with a number, and caches it."""
 
     @lru_cache(_MAX_READ)
     def document(number: int) -> Any:
@@ -145,5 +144,5 @@ def text_reader(connection: sqlite3.Connection) -> Callable[[int], Any]:
 
 
 def _joined(parts: Mapping[str, str]) -> str:
-    """Return an object of JSON with these texts as values."""
+    """Return a JSON object whose values are given as JSON."""
     return "{" + ",".join(f"{json.dumps(name)}:{text}" for name, text in parts.items()) + "}"

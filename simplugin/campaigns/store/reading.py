@@ -11,18 +11,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, RunResult
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord
 from simplugin.campaigns.store.documents import text_reader, value_of
 from simplugin.campaigns.store.schema import (
     COUNTING,
     STATE_OF,
     no_campaign,
     read_only,
-    translated,
+    sqlite_errors,
 )
 from simplugin.campaigns.store.tables import Cell, RunColumns, cells_of, columns_of, frame_of
 from simplugin.core.errors import SetupError, SimpluginError, StoreError
-from simplugin.results.row import Best, Metric, Row
+from simplugin.results.row import Best, Metric, Row, RunResult
 
 if TYPE_CHECKING:
     import pandas
@@ -67,17 +67,17 @@ class CampaignEntry:
     Attributes
     ----------
     number : int
-        Its number in the store, from 1 on.
+        Its number in the store, from 1.
     title, identity, file, text : str
-        As `simplugin.campaigns.jobs.JobSource` has them.
+        As in `simplugin.campaigns.jobs.JobSource`.
     total : int
         The number of its jobs.
     begun : str
         The date of its first start, as ISO 8601 in UTC.
     recipe : str or None
-        As `simplugin.campaigns.jobs.JobSource` has it, as JSON.
+        As in `simplugin.campaigns.jobs.JobSource`, as JSON.
     done, failed, missing : int
-        The numbers of its jobs with an outcome, with failures only, and without an attempt.
+        Numbers of its jobs with a result, with failures only, and without an attempt.
     """
 
     number: int
@@ -100,9 +100,9 @@ class StoredRun:
     Attributes
     ----------
     attempt : int
-        The number of the attempt at its key, from 1 on.
-    record : Record
-        The rest. Its job has no limits, and no arguments if they follow from a recipe.
+        Number of the attempt at its key, from 1.
+    record : RunRecord
+        The record. Its job has no limits, and no arguments if the campaign has a recipe.
     """
 
     attempt: int
@@ -110,9 +110,9 @@ class StoredRun:
 
 
 class StoreReader(AbstractContextManager["StoreReader"]):
-    """A store of campaigns, open for reading; another process may write to it meanwhile.
+    """A store of campaigns, open for reading, also while another process writes to it.
 
-    Used as a context manager it closes at the end.
+    As a context manager it closes the store.
 
     Parameters
     ----------
@@ -127,8 +127,7 @@ class StoreReader(AbstractContextManager["StoreReader"]):
     Raises
     ------
     StoreError
-        There is no such file, it is no store, of a version that is not known, damaged, or cannot
-        be read.
+        The file is missing, is not a store, has an unknown version, is damaged, or cannot be read.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -137,19 +136,13 @@ class StoreReader(AbstractContextManager["StoreReader"]):
         self._document = text_reader(self._connection)
 
     def campaigns(self) -> list[CampaignEntry]:
-        """Return what there is of each campaign, in the order in which they were begun."""
-        with translated(self.path):
+        """Return the entries of all campaigns in the order of their starts."""
+        with sqlite_errors(self.path):
             rows = self._connection.execute(_ENTRIES).fetchall()
         return [CampaignEntry(*row) for row in rows]
 
     def latest(self) -> CampaignEntry:
-        """Return the campaign that was begun last.
-
-        Raises
-        ------
-        StoreError
-            There is none.
-        """
+        """Return the entry of the last campaign; raise StoreError if the store is empty."""
         entries = self.campaigns()
         if not entries:
             raise StoreError(
@@ -158,13 +151,7 @@ class StoreReader(AbstractContextManager["StoreReader"]):
         return entries[-1]
 
     def entry(self, number: int) -> CampaignEntry:
-        """Return a campaign by its number.
-
-        Raises
-        ------
-        StoreError
-            There is none with this number.
-        """
+        """Return the entry with a number; raise StoreError if it does not exist."""
         entries = self.campaigns()
         for entry in entries:
             if entry.number == number:
@@ -174,82 +161,81 @@ class StoreReader(AbstractContextManager["StoreReader"]):
         raise StoreError(message, file=self.path, remedy=f"there are {known}" if known else None)
 
     def described(self, identity: str) -> CampaignEntry | None:
-        """Return the campaign that a source with this identity describes, if there is one."""
+        """Return the entry with an identity, or None."""
         return next((each for each in self.campaigns() if each.identity == identity), None)
 
     def versions(self, campaign: int) -> dict[str, str]:
-        """Return the versions that the last runs of a campaign were done with."""
-        with translated(self.path):
+        """Return the software versions of the last run of a campaign."""
+        with sqlite_errors(self.path):
             row = self._connection.execute(_VERSIONS, (campaign,)).fetchone()
         return {} if row is None else dict(self._document(row[0]))
 
     def span(self, campaign: int) -> tuple[str | None, str | None, float | None]:
-        """Return when its first and last run started, and how long one took in the mean [s].
+        """Return the dates of the first and last start, and the mean duration of done runs [s].
 
-        Runs that another campaign had done before count too; the mean is that of outcomes. None
-        where there is nothing yet.
+        Shared runs of other campaigns are included. Values without runs are None.
         """
-        with translated(self.path):
+        with sqlite_errors(self.path):
             first, last, mean = self._connection.execute(_SPAN, (campaign,)).fetchone()
         return first, last, mean
 
     def runs(
         self, campaign: int | None = None, status: Status | None = None
     ) -> Iterator[StoredRun]:
-        """Go through what came out, a run for each job that was tried, by position.
+        """Yield the run of each job that has one, by position.
 
-        Of several attempts the outcome counts, or else the last failure.
+        Of several attempts the result counts, or else the last failure.
 
         Parameters
         ----------
         campaign : int, optional
-            Its number; by default all of them, and a run that is in two is there twice.
+            Number of the campaign; by default all campaigns, which repeats shared runs.
         status : {"done", "failed"}, optional
-            By default both.
+            Only runs with this status.
 
         Raises
         ------
         StoreError
-            There is no such campaign, or the store is damaged.
+            The campaign does not exist, or the store is damaged.
         """
         if campaign is not None:
             self.entry(campaign)
         wanted = {"m.campaign": campaign, "r.status": status}
         given = {column: value for column, value in wanted.items() if value is not None}
         conditions = [f"{column} = ?" for column in given] + [COUNTING]
-        with translated(self.path):
+        with sqlite_errors(self.path):
             statement = _RUNS.format(conditions=" AND ".join(conditions))
             for row in self._connection.execute(statement, list(given.values())):
                 yield self._run(*row)
 
     def failures(self, campaign: int | None = None) -> Iterator[RunRecord]:
-        """Go through the jobs that have only failed, by position."""
+        """Yield the last failure of each job without a result, by position."""
         return (run.record for run in self.runs(campaign, "failed"))
 
     def state_of(self, key: str) -> str | None:
-        """Return whether a run is ``"done"``, has only ``"failed"``, or None if it is not there."""
-        with translated(self.path):
+        """Return the status of a key, ``"done"`` or ``"failed"``; None without an attempt."""
+        with sqlite_errors(self.path):
             row = self._connection.execute(STATE_OF, (bytes.fromhex(key),)).fetchone()
         return None if row is None else str(row[0])
 
     def contents(
         self, campaign: int | None = None
     ) -> Iterator[tuple[RunRecord, Mapping[str, Any]]]:
-        """Go through the runs of which something is kept for reports, with what is kept."""
+        """Yield the runs with contents for reports, and these contents."""
         for run in self.runs(campaign, "done"):
             measured = run.record.measured
             if measured is not None and measured.contents is not None:
                 yield run.record, measured.contents
 
     def frame(self, campaign: int | None = None, *, every: bool = False) -> pandas.DataFrame:
-        """Return a table of the runs, a row each; see `simplugin.campaigns.store.tables`.
+        """Return a table with a row for each run; see `simplugin.campaigns.store.tables`.
 
         Parameters
         ----------
         campaign : int, optional
-            Its number; by default all of them, and a run that is in two has two rows.
+            Number of the campaign; by default all campaigns, which repeats shared runs.
         every : bool
-            A row for each attempt, not only for those that count.
+            True for a row for each attempt.
 
         Returns
         -------
@@ -260,27 +246,21 @@ class StoreReader(AbstractContextManager["StoreReader"]):
         return frame_of(columns, self.cells(columns, campaign, every=every))
 
     def columns(self, campaign: int | None = None) -> RunColumns:
-        """Return the columns that the table of a campaign's runs has.
-
-        Raises
-        ------
-        StoreError
-            There is no such campaign, or the store is damaged.
-        """
+        """Return the columns of the table of a campaign; raise StoreError if it does not exist."""
         if campaign is not None:
             self.entry(campaign)
-        with translated(self.path):
+        with sqlite_errors(self.path):
             return columns_of(self._connection, campaign)
 
     def cells(
         self, columns: RunColumns, campaign: int | None = None, *, every: bool = False
     ) -> Iterator[list[Cell]]:
-        """Go through the table of a campaign's runs row by row, as `frame` has it."""
-        with translated(self.path):
+        """Yield the rows of `frame`."""
+        with sqlite_errors(self.path):
             yield from cells_of(self._connection, columns, campaign, every=every)
 
     def close(self) -> None:
-        """Close the file; also when called twice."""
+        """Close the file; may be called twice."""
         self._connection.close()
 
     def __exit__(self, *exception: object) -> None:
@@ -309,7 +289,7 @@ class StoreReader(AbstractContextManager["StoreReader"]):
         about = self._document(shape)
         values, senses = value_of(metrics), about.get("senses", {})
         if about["best"] is not None:
-            # SQLite has no NaN.
+            # SQLite stores NaN as NULL.
             value = float("nan") if best is None else best
             about = {**about, "best": Best(value=value, **about["best"])}
         found = (
@@ -323,28 +303,27 @@ class StoreReader(AbstractContextManager["StoreReader"]):
 def results(
     store: str | Path, campaign: int | Literal["all"] | None = None, *, every: bool = False
 ) -> pandas.DataFrame:
-    """Return a table of the runs of a campaign, a row each.
+    """Return a table with a row for each run of a campaign.
 
     Parameters
     ----------
     store : path
         The store.
     campaign : int or "all", optional
-        Number of a campaign in it; by default the one that was begun last. A run that is in two
-        has two rows in the table of all.
+        Number of the campaign; by default the last one. The table of all repeats shared runs.
     every : bool
-        A row for each attempt, not only for those that count.
+        True for a row for each attempt.
 
     Returns
     -------
     pandas.DataFrame
-        Columns as `simplugin.campaigns.store.tables` has them; ``attrs["units"]`` has the units
-        of the metrics by their columns.
+        Columns as in `simplugin.campaigns.store.tables`; ``attrs["units"]`` has the units of the
+        metrics by their columns.
 
     Raises
     ------
     StoreError
-        The store cannot be read, or there is no such campaign.
+        The store cannot be read, or the campaign does not exist.
     """
     with StoreReader(store) as reader:
         number = reader.latest().number if campaign is None else campaign
@@ -354,19 +333,19 @@ def results(
 def export(
     store: Path, file: Path, campaign: int | None = None, *, every: bool = False
 ) -> tuple[int, int]:
-    """Write the runs of a campaign, or of all, as a table with a row each.
+    """Write a table with a row for each run of a campaign, or of all campaigns.
 
     Parameters
     ----------
     store : path
         The store.
     file : path
-        The file to write, ``.csv`` or ``.parquet``; replaced as a whole if it exists. In Parquet
-        files a column of several types, or with integers beyond 64 bits, becomes one of texts.
+        The file to write, ``.csv`` or ``.parquet``; an existing file is replaced. In Parquet files
+        a column of several types, or with integers beyond 64 bits, becomes a column of texts.
     campaign : int, optional
-        Its number.
+        Number of the campaign.
     every : bool
-        A row for each attempt, not only for those that count.
+        True for a row for each attempt.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The file of a store: its tables, its place and its lock, and errors of SQLite."""
+"""The file of a store: its tables, its lock, and errors of SQLite."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simplugin.core.errors import StoreError
 # "spgn", in the header of every store.
 APPLICATION = 0x7370676E
 VERSION = 2
-# How long to wait while a store is recovered after its writer was killed [s].
+# Maximum time for the recovery of a store whose writer was killed [s].
 _PATIENCE = 10.0
 # Primary result codes, https://www.sqlite.org/rescode.html
 _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
@@ -28,19 +28,19 @@ _SPOILT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, *_NO_ROOM)
 _IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _FORBIDDEN = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 _DAMAGED = (
-    "keep it, and make a new store, or bring back a copy; SQLite's command 'sqlite3 FILE .recover'"
-    " may save what is left"
+    "keep it, and use a new store or a backup; SQLite's command 'sqlite3 FILE .recover' may save a"
+    " part of it"
 )
 
 STATE_OF = "SELECT status FROM runs WHERE key = ? ORDER BY status, attempt DESC LIMIT 1"
-# Of the attempts at a key, the outcome counts, or else the last failure.
+# Of the attempts at a key, the result counts, or else the last failure.
 COUNTING = """
     r.number = (SELECT number FROM runs WHERE key = m.key ORDER BY status, attempt DESC LIMIT 1)
 """
-# Texts: documents that many rows share. From the recipe of a campaign follow the arguments of all
-# jobs; without one, members have arguments. Members: the jobs of campaigns; the key is the SHA-256
-# of everything that determines the result. Runs: the attempts to run jobs; `shape` has the units of
-# the metrics and the kind of `best`, `provenance` the values that differ from those of
+# Texts: documents shared by many rows. The arguments of all jobs of a campaign follow from its
+# recipe; if that is NULL, members have arguments. Members: the jobs of campaigns; the key is the
+# SHA-256 of everything that determines the result. Runs: the attempts to run jobs; `shape` has the
+# units of the metrics and the kind of `best`, `provenance` the values that differ from those of
 # `provenance_base`; `contents` are for reports: JSON, compressed by zlib.
 TABLES = """
 CREATE TABLE texts (
@@ -93,7 +93,7 @@ CREATE TABLE runs (
 CREATE UNIQUE INDEX done_once ON runs (key) WHERE status = 'done';
 """
 
-# REPLACE would delete rows without asking the triggers on deletions.
+# REPLACE would delete rows without the triggers on deletions.
 _TRIGGERS = """
 CREATE TRIGGER {0}_stay BEFORE UPDATE ON {0}
 BEGIN SELECT RAISE(ABORT, '{0} are only ever added'); END;
@@ -103,7 +103,7 @@ CREATE TRIGGER {0}_new BEFORE INSERT ON {0}
 WHEN EXISTS (SELECT 1 FROM {0} WHERE number = NEW.number)
 BEGIN SELECT RAISE(ABORT, '{0} are only ever added'); END;
 """
-# As Linux calls them. Source: https://sqlite.org/wal.html, "Disadvantages".
+# Linux's names of network file systems. Source: https://sqlite.org/wal.html, "Disadvantages".
 _KINDS = {
     *("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.glusterfs"),
     *("lustre", "beegfs", "gpfs", "ceph", "orangefs", "pvfs2", "panfs"),
@@ -114,67 +114,67 @@ _ADDED_ONLY = ("runs", "texts")
 
 
 def script() -> str:
-    """Return the statements that make an empty store."""
+    """Return the statements that create an empty store."""
     triggers = "".join(map(_TRIGGERS.format, _ADDED_ONLY))
     marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
     return f"BEGIN; {TABLES} {triggers} {marks} COMMIT;"
 
 
 def make_empty(path: Path) -> None:
-    """Make an empty store at `path`, as a whole or not at all; the caller has the writer's lock.
+    """Create an empty store atomically; the caller holds the writer's lock.
 
     Raises
     ------
     StoreError
-        It cannot be written. Nothing that is there gets overwritten.
+        It cannot be written. Existing files are never overwritten.
     """
     new = path.with_name(f"{path.name}.new")
     try:
         for left in (new, new.with_name(f"{new.name}-journal")):
-            left.unlink(missing_ok=True)  # by a process that died here
+            left.unlink(missing_ok=True)  # of a process that was killed
         with (
-            translated(path, "written"),
+            sqlite_errors(path, "written"),
             closing(sqlite3.connect(new, isolation_level=None)) as made,
         ):
             made.execute("PRAGMA synchronous = FULL")
             made.executescript(script())
             made.execute("PRAGMA journal_mode = WAL")
         if path.exists():
-            raise StoreError("the store cannot be made: there is a file now", file=path)
+            raise StoreError("the store cannot be created: a file of this name exists", file=path)
         new.rename(path)
-        # So that the new entry of the directory survives a power cut.
+        # The new entry of the directory must survive a power cut.
         descriptor = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise StoreError(f"the store cannot be made: {error.strerror}", file=path) from error
+        raise StoreError(f"the store cannot be created: {error.strerror}", file=path) from error
 
 
 def require_there(path: Path, *, missing_ok: bool = False) -> None:
-    """Raise unless there is a regular file; SQLite would wait for a pipe."""
+    """Raise StoreError unless a path is a regular file; SQLite would block on a pipe."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
         if missing_ok:
             return
-        remedy = "'simplugin campaign run CAMPAIGN.toml' makes one"
-        raise StoreError("there is no such store", file=path, remedy=remedy) from None
+        remedy = "'simplugin campaign run CAMPAIGN.toml' creates one"
+        raise StoreError("the store does not exist", file=path, remedy=remedy) from None
     except OSError as error:
         message = f"the store cannot be read: {error.strerror}"
         raise StoreError(message, file=path, remedy=_FILE) from None
     if not stat.S_ISREG(mode):
         what = "a directory" if stat.S_ISDIR(mode) else "not a regular file"
-        raise StoreError(f"this is {what}, no store", file=path, remedy=_FILE)
+        raise StoreError(f"this is {what}, not a store", file=path, remedy=_FILE)
 
 
 def require_store(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse files that are something else, and stores that this version does not know."""
+    """Raise StoreError unless a file is a store of the present format."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-        message = "this is an SQLite file, but no store of campaigns"
-        raise StoreError(message, file=path, remedy=f"{_FILE}, or one that is not there yet")
+        message = "this is an SQLite file, but not a store of campaigns"
+        raise StoreError(message, file=path, remedy=f"{_FILE}, or a new file")
     if version != VERSION:
         message = f"the store has the format {version}, but this simplugin knows {VERSION}"
         remedy = "read it with the version of simplugin that wrote it; for new runs, move it away"
@@ -183,21 +183,19 @@ def require_store(connection: sqlite3.Connection, path: Path) -> None:
 
 def no_campaign(path: Path) -> str:
     """Return the remedy for a store without a campaign."""
-    return f"run one; beside a copy of a store, put a copy of {path.name}-wal, its latest rows"
+    return f"run one; a copy of a store needs a copy of {path.name}-wal, which has its latest rows"
 
 
 def read_only(path: Path) -> sqlite3.Connection:
     """Open a store for reading.
 
-    What a killed writer committed is there: it is in ``STORE-wal``. Where SQLite cannot keep
-    the index of that file, ``STORE-shm``, because the directory cannot be written, a store that
-    was closed in an orderly way is read as it is.
+    Committed rows of a killed writer are in ``STORE-wal``. SQLite needs the index of that file,
+    ``STORE-shm``; in a directory without write permission only a closed store can be read.
 
     Raises
     ------
     StoreError
-        There is no such file, it is no store, of a version that is not known, damaged, or cannot
-        be read here.
+        The file is missing, is not a store, has an unknown version, is damaged, or cannot be read.
     """
     require_there(path)
     try:
@@ -216,13 +214,13 @@ def read_only(path: Path) -> sqlite3.Connection:
             file=path,
             remedy=f"copy both files to a directory that you can write to, and read {path.name}",
         )
-    # Nobody can be writing, for there is no log: it can be taken for a file that never changes.
+    # Without the log there is no writer: the file is immutable.
     return _opened(path, "mode=ro&immutable=1")
 
 
 def _opened(path: Path, options: str) -> sqlite3.Connection:
-    """Connect, and look at the file."""
-    with translated(path):
+    """Connect, and check the file."""
+    with sqlite_errors(path):
         connection = sqlite3.connect(
             f"{path.resolve().as_uri()}?{options}",
             uri=True,
@@ -230,7 +228,7 @@ def _opened(path: Path, options: str) -> sqlite3.Connection:
             timeout=_PATIENCE,
         )
     try:
-        with translated(path):
+        with sqlite_errors(path):
             require_store(connection, path)
             connection.execute("SELECT count(*) FROM campaigns").fetchone()
     except BaseException:
@@ -240,12 +238,12 @@ def _opened(path: Path, options: str) -> sqlite3.Connection:
 
 
 class UnwritableError(StoreError):
-    """A store that cannot be written: the disk is read-only, or permissions are missing."""
+    """The store cannot be written: the disk is read-only, or permissions are missing."""
 
 
 @contextmanager
-def translated(path: Path, doing: str = "read") -> Iterator[None]:
-    """Turn errors of SQLite into a `StoreError` with a remedy."""
+def sqlite_errors(path: Path, doing: str = "read") -> Iterator[None]:
+    """Translate errors of SQLite into a `StoreError` with a remedy."""
     try:
         yield
     except sqlite3.Error as error:
@@ -256,14 +254,14 @@ def translated(path: Path, doing: str = "read") -> Iterator[None]:
         if code in _NO_ROOM and doing == "written":
             what = "" if code == sqlite3.SQLITE_FULL else f" or failing ({error})"
             message = f"the store cannot be written: disk full{what}"
-            remedy = "free space and run the same command again; what was recorded is safe"
+            remedy = "free disk space and run the same command again; recorded runs are safe"
         elif code in _SPOILT:
-            message, remedy = f"the store is damaged, or no store: {error}", _DAMAGED
+            message, remedy = f"the store is damaged, or not a store: {error}", _DAMAGED
         elif code in _IN_USE:
             message = f"the store cannot be {doing}: another program keeps it locked"
-            remedy = "end what else has it open, an SQLite shell for instance"
+            remedy = "close the other program, for example an SQLite shell"
         elif code in _FORBIDDEN:
-            remedy = "see to the permissions of the file and of its directory"
+            remedy = "check the permissions of the file and its directory"
         elif code == sqlite3.SQLITE_CONSTRAINT:
             message = f"the store refuses a row: {error}"
         raise StoreError(message, file=path, remedy=remedy) from error
@@ -271,23 +269,23 @@ def translated(path: Path, doing: str = "read") -> Iterator[None]:
 
 def unwritable(path: Path, why: str) -> UnwritableError:
     """Return the error of a store that cannot be written where it is."""
-    remedy = "see to the permissions of the file and of its directory"
-    remedy += ", or name another place with --store"
+    remedy = "check the permissions of the file and its directory"
+    remedy += ", or choose another file with --store"
     return UnwritableError(f"the store cannot be written: {why}", file=path, remedy=remedy)
 
 
 class WriterLock:
-    """A lock on a file beside the store; the kernel releases it when its process dies.
+    """The lock of the writer of a store; the kernel releases it when its process dies.
 
     Parameters
     ----------
     store : path
-        The store; the lock is on ``STORE.lock``, which stays and says who has it, or had it last.
+        The store; the lock is on ``STORE.lock``, which stays and names its last owner.
 
     Raises
     ------
     StoreError
-        Another process has it, or the file cannot be made.
+        Another process holds it, or the file cannot be created.
     """
 
     def __init__(self, store: Path) -> None:
@@ -295,13 +293,13 @@ class WriterLock:
         try:
             self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
-            why = f"{self._file.name} cannot be made beside it: {error.strerror}"
+            why = f"{self._file.name} cannot be created: {error.strerror}"
             raise unwritable(store, why) from error
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             since = datetime.now(UTC).isoformat(timespec="seconds")
             owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
-            with suppress(OSError):  # a full disk; the lock holds all the same
+            with suppress(OSError):  # the disk is full; the lock is valid
                 os.ftruncate(self._descriptor, 0)
                 os.pwrite(self._descriptor, json.dumps(owner).encode(), 0)
         except BlockingIOError:
@@ -312,15 +310,15 @@ class WriterLock:
             raise
 
     def release(self) -> None:
-        """Let others write; also when called twice."""
+        """Release the lock; may be called twice."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
 
 def lock_file(store: Path) -> Path:
-    """Return the file that the writer of a store locks."""
-    file = store.resolve()  # so that it is one lock by whatever name the store is called
+    """Return the lock file of a store."""
+    file = store.resolve()  # one lock for all names of the store
     return file.with_name(f"{file.name}.lock")
 
 
@@ -331,25 +329,25 @@ def _refusal(store: Path) -> StoreError:
         owner: dict[str, Any] = json.loads(lock_file(store).read_text(encoding="utf-8"))
         who = f"process {owner['pid']} on {owner['host']} (since {owner['since']})"
     except (OSError, ValueError, KeyError, TypeError):
-        pass  # it has the lock and did not sign yet
-    remedy = "wait until it ends, or end it; reading is possible meanwhile"
+        pass  # it has not written its name yet
+    remedy = "wait until it ends, or end it; the store can be read at any time"
     return StoreError(f"{who} writes to the store", file=store, remedy=remedy)
 
 
 def network_file_system(path: Path, mounts: str | None = None) -> str | None:
-    """Return the kind of the network file system that a file is on, or would be made on.
+    """Return the type of the network file system of a path, for instance ``"nfs4"``.
 
     Parameters
     ----------
     path : path
-        The file, which need not exist.
+        A path, which need not exist.
     mounts : str, optional
-        What is mounted where, as ``/proc/self/mountinfo`` has it; that of this process otherwise.
+        Mounted file systems in the format of ``/proc/self/mountinfo``; by default of this process.
 
     Returns
     -------
     str or None
-        For instance ``"nfs4"``; None for a disk of this host, or if unknown.
+        None for a disk of this host, or if unknown.
     """
     if mounts is None:
         try:
@@ -360,7 +358,7 @@ def network_file_system(path: Path, mounts: str | None = None) -> str | None:
     for line in mounts.splitlines():
         about, _, kind = line.partition(" - ")
         point = Path(_ESCAPED.sub(lambda code: chr(int(code[1], 8)), about.split()[4]))
-        # Of several at the same place the last one is seen.
+        # The last mount at a place hides the others.
         if place.is_relative_to(point) and len(point.parts) >= depth:
             found, depth = kind.split()[0], len(point.parts)
     return found if found in _KINDS else None

@@ -1,7 +1,7 @@
 """The table of runs: its columns, as pandas, as files, and as a view for SQL.
 
-The columns are in this order: the place of the run (`campaign`, `position`, `key`, `status`), the
-dotted keys that were varied, the metrics, then `optimum`, `bound` and `gap`, and the circumstances
+The columns are in this order: the identification of the run (`campaign`, `position`, `key`,
+`status`), the varied dotted keys, the metrics, then `optimum`, `bound` and `gap`, and further data
 (`seed` to `digest`).
 """
 
@@ -36,7 +36,7 @@ _CELLS = """
     ORDER BY m.campaign, m.position, r.attempt
 """
 _TABLES = ("units", "campaigns", "members", "runs", "texts")
-# A few milliseconds of SQLite's virtual machine.
+# Steps of SQLite's virtual machine between two checks of the time, a few milliseconds.
 _STEPS = 100_000
 _READING = (
     sqlite3.SQLITE_SELECT,
@@ -84,12 +84,11 @@ class RunColumns:
     Attributes
     ----------
     varied : dict of str to str
-        Dotted keys that were varied, and the columns that they are: themselves, unless that is
-        the name of another column.
+        The column of each varied key: its name, unless another column has that name.
     metrics : dict of str to str
-        Likewise the metrics.
+        The column of each metric.
     units : dict of str to str
-        Units of the metrics, by their columns.
+        The unit of each column of a metric.
     """
 
     varied: dict[str, str] = field(default_factory=dict)
@@ -98,12 +97,12 @@ class RunColumns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All columns, in their order."""
+        """All columns in order."""
         return (*_FIRST, *self.varied.values(), *self.metrics.values(), *_BEST, *_LAST)
 
 
 def columns_of(connection: sqlite3.Connection, campaign: int | None = None) -> RunColumns:
-    """Return the columns that the runs of a campaign have, or those of all."""
+    """Return the columns of the runs of a campaign, or of all campaigns."""
     where, values = ("WHERE campaign = ?", [campaign]) if campaign is not None else ("", [])
     taken = set((*_FIRST, *_BEST, *_LAST))
     keys: dict[str, None] = {}
@@ -125,20 +124,18 @@ def columns_of(connection: sqlite3.Connection, campaign: int | None = None) -> R
 def cells_of(
     connection: sqlite3.Connection, columns: RunColumns, campaign: int | None, *, every: bool
 ) -> Iterator[list[Cell]]:
-    """Yield the runs of a campaign, or of all, as rows of a table with these columns.
-
-    Whole tables and lists that were varied are JSON.
+    """Yield the rows of the table of runs; varied tables and lists are JSON.
 
     Parameters
     ----------
     connection : sqlite3.Connection
-        To the store.
-    columns : Columns
-        As `columns_of` finds them.
+        Connection to the store.
+    columns : RunColumns
+        The result of `columns_of`.
     campaign : int, optional
-        Its number.
+        Number of the campaign; by default all campaigns.
     every : bool
-        All attempts, not only those that count.
+        True for all attempts.
     """
     document = text_reader(connection)
     conditions = ["1"] if campaign is None else ["m.campaign = ?"]
@@ -167,7 +164,7 @@ def cells_of(
 
 
 def plain_cell(value: Any) -> Cell:
-    """Return a value as a cell of a table has it; what is no number or text as JSON."""
+    """Return a value as a cell of a table: a number, a text, or else JSON."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     return text_of(value)
@@ -186,7 +183,7 @@ def frame_of(columns: RunColumns, rows: Iterable[Sequence[Any]]) -> pandas.DataF
 
 
 def _column(cells: list[Any]) -> Any:
-    """Return a column with the narrowest type that keeps every cell as it is."""
+    """Return a column with the narrowest type that represents all cells exactly."""
     import pandas
 
     kinds = {type(cell) for cell in cells if cell is not None}
@@ -200,23 +197,21 @@ def _column(cells: list[Any]) -> Any:
 
 
 class Query:
-    """A connection on which nothing but reading is possible, with two views.
-
-    ``results`` has a row for each run, ``units`` one for each metric.
+    """A read-only connection with the views ``results``, of all runs, and ``units``, of metrics.
 
     Parameters
     ----------
     path : path
         The store.
     campaign : int, optional
-        Number of the campaign that the views show; by default all.
+        Number of the campaign in the views; by default all campaigns.
     wall_limit : float
-        Time for an answer [s]; infinite for none.
+        Time limit of a query [s].
 
     Attributes
     ----------
     columns : tuple of str
-        Those of ``results``; the same as those of `StoreReader.frame`.
+        Columns of ``results``; the same as those of `StoreReader.frame`.
     """
 
     def __init__(
@@ -230,7 +225,7 @@ class Query:
         try:
             columns = columns_of(self._connection, campaign)
             self.columns = columns.names
-            # SQLite's own reading of a number in JSON may be wrong in the last bit.
+            # SQLite may read a number in JSON with a wrong last bit.
             self._connection.create_function("cell", -1, self._json_cell, deterministic=True)
             self._connection.execute(_view(columns, campaign))
             units = ", ".join(
@@ -241,19 +236,19 @@ class Query:
             self._connection.set_authorizer(
                 lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
             )
-            # Python looks for signals only when it is called: so Ctrl-C ends a query.
+            # Python handles signals only when it is called: thus Ctrl-C ends a query.
             self._connection.set_progress_handler(lambda: int(monotonic() > self._end), _STEPS)
         except BaseException:
             self._connection.close()
             raise
 
     def run(self, sql: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-        """Return the names of an answer's columns, and its rows.
+        """Execute a query; return the names of its columns, and its rows.
 
         Raises
         ------
         StoreError
-            SQLite does not understand it, it would write, or it asks nothing; or the time is over,
+            The query is invalid, would write, or returns no rows; or it exceeds the time limit,
             also while rows are read.
         """
         self._end = monotonic() + self._wall_limit
@@ -262,9 +257,8 @@ class Query:
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise self._query_error(error) from error
         if answer.description is None:
-            raise StoreError(
-                "the query asks nothing", file=self._path, remedy="write SELECT ... FROM results"
-            )
+            message, remedy = "the query returns no columns", "write SELECT ... FROM results"
+            raise StoreError(message, file=self._path, remedy=remedy)
         return [column[0] for column in answer.description], self._rows(answer)
 
     def close(self) -> None:
@@ -272,7 +266,7 @@ class Query:
         self._connection.close()
 
     def _json_cell(self, text: str | None, *keys: str) -> Any:
-        """Return a value inside JSON; SQLite does not say which exception ended a function."""
+        """Return a value inside JSON; note Ctrl-C, which SQLite reports as any exception."""
         try:
             return _cell(text, *keys)
         except KeyboardInterrupt:
@@ -280,39 +274,39 @@ class Query:
             raise
 
     def _rows(self, answer: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
-        """Go through an answer."""
+        """Yield the rows of an answer."""
         try:
             yield from answer
         except sqlite3.Error as error:
             raise self._query_error(error) from error
 
     def _query_error(self, error: Exception) -> StoreError | KeyboardInterrupt:
-        """Return the error of a query, with the tables and columns there are."""
+        """Return the error of a query, with a list of tables and columns."""
         text, code = str(error), getattr(error, "sqlite_errorcode", 0)
         if code == sqlite3.SQLITE_INTERRUPT and not self._interrupted and monotonic() > self._end:
             message = f"no answer within {self._wall_limit:g} s"
-            remedy = "ask for less, or give more time with --wall-limit"
+            remedy = "ask for fewer rows, or raise --wall-limit"
             return StoreError(message, file=self._path, remedy=remedy)
         if self._interrupted or code == sqlite3.SQLITE_INTERRUPT:
             return KeyboardInterrupt()
         if code == sqlite3.SQLITE_AUTH:
-            message, remedy = "a query can only read", "rows are added by running campaigns"
+            message, remedy = "a query can only read", "run a campaign to add rows"
             return StoreError(message, file=self._path, remedy=remedy)
         if "one statement" in text:
-            message = "a query is one statement"
-            return StoreError(message, file=self._path, remedy="ask for one thing after another")
+            message, remedy = "a query is one statement", "run several statements separately"
+            return StoreError(message, file=self._path, remedy=remedy)
         unknown = re.search(r"no such (?:column|table): (?:\w+\.)?\"?([^\"]+)", text)
         near = did_you_mean(unknown[1], (*self.columns, "results", *_TABLES)) if unknown else ""
         columns = ", ".join(name if name.isidentifier() else _quoted(name) for name in self.columns)
         return StoreError(
             f"SQL: {text}" + (f" ({near})" if near else ""),
             file=self._path,
-            remedy=f"columns of results are {columns}; tables besides are {', '.join(_TABLES)}",
+            remedy=f"columns of results are {columns}; further tables are {', '.join(_TABLES)}",
         )
 
 
 def _view(columns: RunColumns, campaign: int | None) -> str:
-    """Return the statement that makes the view of the runs."""
+    """Return the statement that creates the view of the runs."""
     varied = {column: f"cell(m.varied, {_text(key)})" for key, column in columns.varied.items()}
     metrics = {column: f"cell(r.metrics, {_text(key)})" for key, column in columns.metrics.items()}
     known = _EXPRESSIONS | varied | metrics
@@ -333,7 +327,7 @@ def _text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-# The columns of a row ask for the same text one after another.
+# The columns of a row read the same text one after the other.
 _parsed = lru_cache(64)(value_of)
 
 

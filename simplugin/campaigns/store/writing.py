@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.jobs import Failure, JobSource, RunJob, RunRecord, RunResult
+from simplugin.campaigns.jobs import Failure, JobSource, RunJob, RunRecord
 from simplugin.campaigns.store.documents import TextWriter, text_of
 from simplugin.campaigns.store.schema import (
     STATE_OF,
@@ -18,11 +18,12 @@ from simplugin.campaigns.store.schema import (
     make_empty,
     require_store,
     require_there,
-    translated,
+    sqlite_errors,
     unwritable,
 )
+from simplugin.results.row import RunResult
 
-# How long to wait for a program that has the file locked, a shell of SQLite for instance [s].
+# Maximum wait for another program that locks the file, such as a shell of SQLite [s].
 _PATIENCE = 10.0
 _LARGEST = 2**63
 _RUN_COLUMNS = (
@@ -47,9 +48,9 @@ _ADD_MEMBER = """
 class Store(AbstractContextManager["Store"]):
     """A store of campaigns, open for writing by this process alone.
 
-    What is appended belongs to an open transaction until `commit`, which is when it becomes
-    durable: SQLite writes ahead (WAL) and waits for the disk (``synchronous=FULL``). Rows are only
-    ever added. Used as a context manager it commits at the end, or rolls back after an exception.
+    Appended rows belong to an open transaction until `commit` makes them durable: SQLite writes
+    ahead (WAL) and waits for the disk (``synchronous=FULL``). Rows are only added, never changed.
+    As a context manager it commits at the end, or rolls back after an exception.
 
     Attributes
     ----------
@@ -64,7 +65,7 @@ class Store(AbstractContextManager["Store"]):
             path.resolve().as_uri() + "?mode=rw", uri=True, isolation_level=None, timeout=_PATIENCE
         )
         try:
-            with translated(path, "written"):
+            with sqlite_errors(path, "written"):
                 require_store(self._connection, path)
                 for pragma in ("journal_mode = WAL", "synchronous = FULL"):
                     self._connection.execute(f"PRAGMA {pragma}")
@@ -77,18 +78,13 @@ class Store(AbstractContextManager["Store"]):
 
     @classmethod
     def open(cls, path: str | Path) -> Store:
-        """Open a store for writing; make an empty one if there is none.
-
-        Parameters
-        ----------
-        path : path
-            Its file; directories above it are made.
+        """Open a store for writing; create it, and directories above it, if it is missing.
 
         Raises
         ------
         StoreError
             Another process writes to it; it is not a store, or has another version of the format;
-            it cannot be made or read.
+            it cannot be created or read.
         """
         path = Path(path)
         require_there(path, missing_ok=True)
@@ -106,16 +102,16 @@ class Store(AbstractContextManager["Store"]):
             raise
 
     def begin(self, source: JobSource) -> int:
-        """Return the number of a campaign; record it at once if it is new."""
+        """Return the number of a campaign, which is recorded if it is new."""
         found = self._row("SELECT number FROM campaigns WHERE identity = ?", source.identity)
         if found is not None:
             return int(found[0])
         recipe = None if source.recipe is None else text_of(source.recipe)
-        own = ("identity", "title", "file", "text", "total", "target")
-        row = {name: getattr(source, name) for name in own}
+        names = ("identity", "title", "file", "text", "total", "target")
+        row = {name: getattr(source, name) for name in names}
         row |= {"begun": datetime.now(UTC).isoformat(timespec="seconds"), "recipe": recipe}
         add = f"INSERT INTO campaigns ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
-        with self._whole():
+        with self._atomic():
             number = self._connection.execute(add, list(row.values())).lastrowid
         assert number is not None
         if recipe is not None:
@@ -124,19 +120,19 @@ class Store(AbstractContextManager["Store"]):
         return number
 
     def state_of(self, key: str) -> str | None:
-        """Return ``"done"``, ``"failed"`` if all attempts failed, or None without any attempt."""
+        """Return ``"done"``, ``"failed"`` if all attempts failed, or None without an attempt."""
         found = self._row(STATE_OF, bytes.fromhex(key))
         return None if found is None else str(found[0])
 
     def note(self, campaign: int, job: RunJob) -> None:
-        """Record that a campaign has a job, whose runs may belong to any campaign."""
-        with self._whole():
+        """Record a job as a member of a campaign."""
+        with self._atomic():
             self._add_member(campaign, job)
 
     def follow(self, campaign: int, key: str, job: RunJob) -> None:
-        """Give the positions of a campaign that have a key the key of a job."""
+        """Replace a key by that of a job at all its positions in a campaign."""
         keys = (bytes.fromhex(job.key), campaign, bytes.fromhex(key))
-        with self._whole():
+        with self._atomic():
             self._add_member(campaign, job)
             update = "UPDATE members SET key = ? WHERE campaign = ? AND key = ?"
             self._connection.execute(update, keys)
@@ -147,11 +143,11 @@ class Store(AbstractContextManager["Store"]):
         Raises
         ------
         StoreError
-            The key has an outcome already, the record has a value that is no container, number or
-            text, or the disk is full; nothing is added then.
+            The key has a result already, the record has a value that is not a container, number
+            or text, or the disk is full; nothing is added.
         """
         row: dict[str, Any] = dict.fromkeys(_RUN_COLUMNS)
-        with self._whole():
+        with self._atomic():
             self._add_member(campaign, record.job)
             row |= {
                 "key": bytes.fromhex(record.job.key),
@@ -166,30 +162,30 @@ class Store(AbstractContextManager["Store"]):
                 row |= self._measured(record.measured)
             else:
                 failure = record.failure or Failure("error", "")
-                # Programs print any bytes.
+                # The output of programs may hold any bytes.
                 text = failure.text.encode("utf-8", "backslashreplace").decode("utf-8")
                 row |= {"failure": failure.kind, "error": text}
             self._connection.execute(_ADD_RUN, row)
 
     def commit(self) -> None:
-        """Make everything appended durable.
+        """Make all appended rows durable.
 
         Raises
         ------
         StoreError
-            The disk is full or fails; what was committed before is safe.
+            The disk is full or fails; earlier commits are safe.
         """
         if not self._connection.in_transaction:
             return
         try:
-            with translated(self.path, "written"):
+            with sqlite_errors(self.path, "written"):
                 self._connection.execute("COMMIT")
         except BaseException:
             self._roll_back()
             raise
 
     def close(self) -> None:
-        """Roll back what was not committed and release the lock; may be called twice."""
+        """Roll back the open transaction and release the lock; may be called twice."""
         try:
             self._roll_back()
             self._connection.close()
@@ -205,13 +201,13 @@ class Store(AbstractContextManager["Store"]):
             self.close()
 
     def _add_member(self, campaign: int, job: RunJob) -> None:
-        """Make a job a member of the campaign, instead of another version at its position."""
+        """Add a job to the members of a campaign, or replace the member at its position."""
         arguments = None if campaign in self._with_recipe else text_of(job.arguments)
         member = (campaign, job.position, bytes.fromhex(job.key), text_of(job.varied), arguments)
         self._connection.execute(_ADD_MEMBER, member)
 
     def _measured(self, measured: RunResult) -> dict[str, Any]:
-        """Return the columns of an outcome."""
+        """Return the columns of a result."""
         row, best = measured.row, measured.row.best
         about = best and {"metric": best.metric, "proof": best.proof, "sense": best.sense}
         senses = {metric.name: metric.sense for metric in row if metric.sense is not None}
@@ -232,44 +228,44 @@ class Store(AbstractContextManager["Store"]):
 
     def _row(self, statement: str, value: str | bytes) -> tuple[Any, ...] | None:
         """Return the first row of an answer."""
-        with translated(self.path):
+        with sqlite_errors(self.path):
             row: tuple[Any, ...] | None = self._connection.execute(statement, (value,)).fetchone()
         return row
 
     @contextmanager
-    def _whole(self) -> Iterator[None]:
-        """Make all of several changes or none; begin a transaction if there is none.
+    def _atomic(self) -> Iterator[None]:
+        """Make all changes of the block or none; begin a transaction unless one is open.
 
-        A disk that is full or fails ends the transaction: what was appended since the last commit
-        is lost.
+        If the disk is full or fails, the transaction ends, and all rows since the last commit are
+        lost.
         """
-        with translated(self.path, "written"):
+        with sqlite_errors(self.path, "written"):
             if not self._connection.in_transaction:
                 self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.execute("SAVEPOINT whole")
+            self._connection.execute("SAVEPOINT change")
         try:
-            with translated(self.path, "written"):
+            with sqlite_errors(self.path, "written"):
                 yield
-                self._connection.execute("RELEASE whole")
+                self._connection.execute("RELEASE change")
         except BaseException as error:
             cause = error.__cause__
             if isinstance(cause, sqlite3.Error) and not isinstance(cause, sqlite3.IntegrityError):
                 self._roll_back()
             elif self._connection.in_transaction:
                 self._texts.forget()
-                self._connection.execute("ROLLBACK TO whole")
-                self._connection.execute("RELEASE whole")
+                self._connection.execute("ROLLBACK TO change")
+                self._connection.execute("RELEASE change")
             raise
 
     def _roll_back(self) -> None:
-        """Give up the open transaction."""
+        """Roll back the open transaction."""
         self._texts.forget()
         if self._connection.in_transaction:
-            with translated(self.path, "written"):
+            with sqlite_errors(self.path, "written"):
                 self._connection.execute("ROLLBACK")
 
 
 def _number(value: Any) -> float:
-    """Return a number as SQLite has it: integers of 64 bits, floats."""
+    """Return a number as an integer of 64 bits or a float."""
     plain: float = value.item() if hasattr(value, "item") else value
     return float(plain) if abs(plain) >= _LARGEST else plain

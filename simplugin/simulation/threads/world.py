@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from simplugin.core import errors
 from simplugin.simulation import _driver
 from simplugin.simulation.back_end import UnawaitedDetector, date_limit_error, described
-from simplugin.simulation.failures import full_trace_error
+from simplugin.simulation.process.failures import full_trace_error
 from simplugin.simulation.threads import simgrid
 from simplugin.simulation.threads.record import ThreadsRecorder
 

@@ -1,7 +1,7 @@
-"""Pickles of functions, values and errors that go to or come from a simulation's process.
+"""Pickles of functions, values and errors that are sent to or from a simulation's process.
 
 Modules that a fresh interpreter finds are named and imported there; functions and classes of any
-other module (a notebook, a script, a test module imported under another name) travel whole.
+other module (a notebook, a script, a test module imported under another name) are sent by value.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ import cloudpickle  # type: ignore[import-untyped]
 from simplugin.core.errors import SimpluginError, SimulationError
 from simplugin.inputs.references import find_spec
 from simplugin.simulation.api.callbacks import Callbacks
-from simplugin.simulation.process_environment import modules_beside_path
+from simplugin.simulation.process.environment import modules_beside_path
 from simplugin.simulation.protocol import ActorJob
 
-# cloudpickle keeps the modules to be sent whole in one list for the whole process.
+# cloudpickle has one list of the modules to send by value for the whole process.
 _sending = threading.Lock()
 # True if a module can be found again, by sys.path and by name.
 _found: dict[tuple[Any, ...], dict[str, bool]] = {}
@@ -32,7 +32,7 @@ _PROTOCOL = 5
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """A pickler that sends whole what a fresh interpreter would not find."""
+    """A pickler that sends modules by value which a fresh interpreter would not find."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, protocol=_PROTOCOL)
@@ -40,17 +40,17 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         self._known = _found.setdefault((*sys.path, *modules_beside_path()), {})
 
     def reducer_override(self, obj: Any) -> Any:
-        """Look at functions, classes and exceptions before they are written."""
+        """Reduce functions, classes and exceptions."""
         if isinstance(obj, type | types.FunctionType):
             self._consider(obj.__module__)
         elif isinstance(obj, types.ModuleType):
             self._consider(obj.__name__)
         elif isinstance(obj, BaseException) and _pickles_by_arguments(type(obj)):
-            return _rebuilt, (type(obj), obj.args, obj.__dict__)
+            return _rebuild, (type(obj), obj.args, obj.__dict__)
         return super().reducer_override(obj)
 
     def _consider(self, name: str | None) -> None:
-        """Mark a module to be sent whole if it cannot be found."""
+        """Mark a module to be sent by value if it cannot be found."""
         if not name or name == "__main__":
             return
         findable = self._known.get(name)
@@ -100,7 +100,7 @@ def unpack_functions(data: bytes) -> tuple[list[ActorJob], Callbacks | None]:
 
 
 def _culprit(actors: Sequence[ActorJob]) -> str:
-    """Name the first thing that cannot be pickled."""
+    """Return a text that names the first object that cannot be pickled."""
     for actor in actors:
         who = f"actor {actor.name!r} on {actor.host!r}"
         if not _travels(actor.function):
@@ -114,7 +114,7 @@ def _culprit(actors: Sequence[ActorJob]) -> str:
 
 
 def pack_returned(values: Sequence[Any], names: Sequence[str], hosts: Sequence[str]) -> bytes:
-    """Pickle what the actors returned.
+    """Pickle the returned values of the actors.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def is_findable(name: str) -> bool:
 
 
 class OriginalError(Exception):
-    """Stands for an exception of an actor that could not leave the simulation's process.
+    """Replaces an exception of an actor that cannot be sent from the simulation's process.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class OriginalError(Exception):
 
 
 def pack_error(error: BaseException) -> bytes:
-    """Write an exception and its cause so that at least their texts arrive."""
+    """Pickle an exception and its cause, at least by their texts."""
     if not isinstance(error, SimpluginError):
         text = "".join(traceback.format_exception(error)).rstrip()
         unexpected = SimulationError(f"the simulation failed: {_repr(error)}\n\n{text}")
@@ -223,10 +223,10 @@ def _pickles_by_arguments(kind: type[BaseException]) -> bool:
     )
 
 
-def _rebuilt(
+def _rebuild(
     kind: type[BaseException], arguments: tuple[Any, ...], attributes: dict[str, Any]
 ) -> BaseException:
-    """Make an exception whose `__init__` may take other arguments than it hands on."""
+    """Return an exception, even if its `__init__` takes other arguments than `args`."""
     error: BaseException
     try:
         error = kind(*arguments)
@@ -238,7 +238,7 @@ def _rebuilt(
 
 
 def _repr(error: BaseException) -> str:
-    """Return the repr of an exception, even of one that has none."""
+    """Return the repr of an exception, even if its `__repr__` raises."""
     try:
         return repr(error)
     except Exception:

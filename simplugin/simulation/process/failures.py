@@ -16,17 +16,26 @@ _XML_STATE = re.compile(r" \(XML input line \d+, state \d+\)")
 
 
 def tail(data: bytes) -> str:
-    """Return the end of what was written to standard error, from the start of a line."""
+    """Return the end of a standard error, from the start of a line."""
     if len(data) > _TAIL:
         data = data[-_TAIL:].partition(b"\n")[2] or data[-_TAIL:]
     return data.decode("utf-8", "replace").strip()
 
 
 def place(stderr: str) -> str:
-    """Return where Python was, as `faulthandler` wrote it; empty if it did not."""
+    """Return the place that `faulthandler` wrote into a standard error, or an empty text."""
     _, _, dump = stderr.rpartition("(most recent call first):")
     found = _PYTHON_FRAME.search(dump)
     return f"{found['file']}:{found['line']} in {found['name']}" if found else ""
+
+
+def describe_status(status: int) -> str:
+    """Return a text for a status of `os.waitpid`."""
+    if not os.WIFSIGNALED(status):
+        return f"ended with exit status {os.WEXITSTATUS(status)} and without a result"
+    number = os.WTERMSIG(status)
+    names = {each.value: each.name for each in signal.Signals}
+    return f"was killed by signal {number} ({names.get(number, 'unknown')})"
 
 
 def crash(
@@ -45,23 +54,16 @@ def crash(
     who : str
         Its name, for the message.
     """
-    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-    code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
-    if number is None:
-        how = f"ended with exit status {code}, without a result,"
-    else:
-        known = {each.value: each.name for each in signal.Signals}
-        how = f"was killed by signal {number} ({known.get(number, 'unknown')})"
-    message = f"{who} {how} while {where}"
+    message = f"{who} {describe_status(status)} while {where}"
     if place(stderr):
         message += f", at {place(stderr)}"
-    if number == signal.SIGKILL:
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
         message += "; perhaps the system ran out of memory"
     if stderr:
         message += f"\nIts standard error ended with:\n{stderr}"
     error = CrashError(message)
-    error.signal = number
-    error.exit_code = code
+    error.signal = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+    error.exit_code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
     error.stderr = stderr
     return error
 
@@ -76,7 +78,7 @@ def platform_error(text: str, platform: str) -> PlatformError:
 
 
 def platform_error_of_abort(stderr: str, platform: str) -> PlatformError | None:
-    """Find in the last words of a process that aborted why it refused the platform."""
+    """Return the error for a platform that SimGrid refused by aborting, or None."""
     if _PARSE_ERROR.search(stderr):
         return platform_error(stderr, platform)
     messages = list(_CRITICAL.finditer(stderr))
@@ -84,7 +86,7 @@ def platform_error_of_abort(stderr: str, platform: str) -> PlatformError | None:
 
 
 def full_trace_error(clock: float | None = None) -> SimulationError:
-    """Return the error for a trace that has outgrown its limit at a simulated date [s]."""
+    """Return the error for a trace that has reached its limit at a simulated date [s]."""
     when = "it was handed over" if clock is None else f"the simulated date was {clock:g} s"
     error = SimulationError(
         f"the trace had taken all the memory that it may have when {when}; simulate with"

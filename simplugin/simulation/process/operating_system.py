@@ -1,4 +1,4 @@
-"""Processes of this host: parents, processes below them, and the memory that they occupy."""
+"""Processes of this host: children and descendants, signals, memory and CPU time."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def signal_at_parents_end(number: int) -> None:
-    """Have the system send a signal when the parent's thread that forked ends; 0 for none."""
+    """Receive a signal when the thread of the parent that forked ends; 0 for none."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
 
 
-def part_from(parent: int, *handled: int) -> None:
-    """Lead an own process group, and take signals as a new program does.
+def detach_from_parent(parent: int, *handled: int) -> None:
+    """Start a new process group and reset the signal handlers.
 
     Parameters
     ----------
     parent : int
-        The process that forked; if it has ended meanwhile, so does this one.
+        The process that forked; this process exits if the parent has ended already.
     *handled : int
         Signals that the parent handles.
     """
-    # What is sent to the group of one child must not reach the parent or another child.
+    # A signal to the group of one child must not reach the parent or another child.
     os.setpgid(0, 0)
     signal_at_parents_end(signal.SIGKILL)
     if os.getppid() != parent:
@@ -44,23 +44,23 @@ def part_from(parent: int, *handled: int) -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def adopt_orphans() -> None:
-    """Have processes below this one that lose their parent become its children."""
+def become_subreaper() -> None:
+    """Adopt all descendants whose parent ends."""
     _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def end_children(spared: Container[int] = ()) -> None:
+def kill_descendants(spared: Container[int] = ()) -> None:
     """Kill the children of this process and all processes below them; wait until they are gone.
 
-    Nothing escapes a process that adopts orphans, not even what detaches itself meanwhile.
+    A subreaper also kills descendants that daemonise.
 
     Parameters
     ----------
     spared : container of int
-        Children that go on, with all that is below them.
+        Children that are not killed, with their descendants.
     """
     own = os.getpid()
-    foreign: set[int] = set()  # another user's by now: to wait for them could take for ever
+    foreign: set[int] = set()  # of another user: waiting for them could block
     while found := [pid for pid in children(own) if pid not in spared and pid not in foreign]:
         for each in (*found, *(below for pid in found for below in descendants(pid))):
             try:
@@ -75,14 +75,14 @@ def end_children(spared: Container[int] = ()) -> None:
 
 
 def flush_output() -> None:
-    """Write out what was printed."""
+    """Flush standard output and standard error."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
 
 
 def children(pid: int) -> list[int]:
-    """Return the processes that a process started and that have not been waited for."""
+    """Return the children of a process, zombies included."""
     found: list[int] = []
     for file in glob(f"/proc/{pid}/task/*/children"):
         found += map(int, _read(file).split())
@@ -92,30 +92,27 @@ def children(pid: int) -> list[int]:
 def descendants(pid: int) -> list[int]:
     """Return all processes below a process, parents before their children."""
     found = children(pid)
-    for each in found:  # grows meanwhile
+    for each in found:  # the list grows
         found += children(each)
     return found
 
 
-def spent(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     """Return the CPU time of a process and of its children that ended; 0 if it has ended [s]."""
     # The name, in parentheses, may contain anything.
     words = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
-def occupied(pids: Iterable[int], enough: int) -> int:
-    """Return how much memory processes occupy together [byte].
-
-    Pages that several of them share count several times, unless the sum is above `enough`: only
-    then is it worth to look which they are.
+def resident_bytes(pids: Iterable[int], enough: int) -> int:
+    """Return the memory that processes occupy together [byte].
 
     Parameters
     ----------
     pids : iterable of int
-        Processes; those that have ended occupy nothing.
+        Processes; those that have ended count 0.
     enough : int
-        Below this the sum need not be exact [byte].
+        A smaller sum counts shared pages several times, a larger one counts them once [byte].
     """
     numbers = list(pids)
     rough = sum(_resident(pid) for pid in numbers)
@@ -146,11 +143,11 @@ def _share(pid: int) -> int:
     for line in _read(f"/proc/{pid}/smaps_rollup").splitlines():
         if line.startswith(b"Pss:"):
             return int(line.split()[1]) * 1024
-    return _resident(pid)  # some processes do not let others look
+    return _resident(pid)  # not readable for some processes
 
 
 def _read(file: str) -> bytes:
-    """Return what a file of a process says; nothing if the process has ended."""
+    """Return the content of a file in /proc; empty if the process has ended."""
     try:
         with open(file, "rb", buffering=0) as stream:
             return stream.read()

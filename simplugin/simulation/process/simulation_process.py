@@ -1,4 +1,4 @@
-"""The process of one simulation: it adopts its caller's surroundings, simulates and reports."""
+"""The process of one simulation: it adopts its caller's environment, simulates and reports."""
 
 from __future__ import annotations
 
@@ -29,12 +29,19 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import numpy as np
 
 from simplugin.core.errors import PlatformError, SetupError, SimpluginError, SimulationError
-from simplugin.simulation.failures import full_trace_error, platform_error
+from simplugin.inputs.references import is_installed
 from simplugin.simulation.logs import LEVELS, LogPrefix, PrefixedStream, rank
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
-from simplugin.simulation.process_environment import adopt, forbid_simulations
-from simplugin.simulation.processes import adopt_orphans, children, flush_output, memory
-from simplugin.simulation.protocol import (
+from simplugin.simulation.process.environment import adopt, forbid_simulations
+from simplugin.simulation.process.failures import full_trace_error, platform_error
+from simplugin.simulation.process.operating_system import (
+    become_subreaper,
+    children,
+    flush_output,
+    memory,
+)
+from simplugin.simulation.process.serialization import pack_error, pack_returned, unpack_functions
+from simplugin.simulation.process.wire_format import (
     COMMAND,
     ERROR,
     LOADED,
@@ -46,24 +53,22 @@ from simplugin.simulation.protocol import (
     STATE,
     STEP,
     WHERE_ARE_YOU,
-    ActorJob,
-    SimulationSettings,
     take_job,
     write_outcome,
 )
-from simplugin.simulation.serialization import pack_error, pack_returned, unpack_functions
+from simplugin.simulation.protocol import ActorJob, SimulationSettings
 
 if TYPE_CHECKING:
     from simplugin.simulation.api.callbacks import Callbacks
     from simplugin.simulation.back_end import BackEnd
     from simplugin.simulation.coroutines import CoroutinesBackEnd
 
-# Modules are loaded in the server, for the next simulation, if they take longer than this [s].
+# The server loads modules for the next simulation if they take longer than this [s].
 _WORTH_WARMING = 2e-3
-# The caller hears of progress at most this often [s].
-_PROGRESS_EVERY = 0.05
-# Hosts that a message names.
-_MOST_HOSTS = 10
+# Time between two reports of progress [s].
+_PROGRESS_PERIOD = 0.05
+# Maximum number of hosts that a message names.
+_MAX_HOSTS = 10
 _versions: dict[str, str] = {}
 # Nothing of SimGrid's is taken down before the process ends: actors may still use it.
 _kept: list[Any] = []
@@ -71,7 +76,7 @@ _has_simulated = False
 
 
 def prepare(back_end: str) -> None:
-    """Load in the server what every child needs; start no engine.
+    """Load what every simulation needs, before the fork; start no engine.
 
     Parameters
     ----------
@@ -79,6 +84,8 @@ def prepare(back_end: str) -> None:
         ``module:class``.
     """
     _back_end_class(back_end)
+    if _versions:
+        return
     memory()
     # Loaded lazily by numpy, needed by every actor that draws a random number.
     np.random.default_rng(0).random()
@@ -105,14 +112,14 @@ def run(file: int, news_descriptor: int, stdout: int, stderr: int) -> None:
     stdout, stderr : int
         Descriptors to print to.
     """
-    # Or it would become a child of the server while the simulation runs.
-    adopt_orphans()
+    # Otherwise orphans would become children of the server while the simulation runs.
+    become_subreaper()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     for descriptor, place in ((stdout, 1), (stderr, 2)):
         os.dup2(descriptor, place)
         os.close(descriptor)
     news = socket.socket(fileno=news_descriptor)
-    # Nobody closes it: the process ends without collecting what is left.
+    # It is never closed: the process exits without a garbage collection.
     _kept.append(news)
     # An actor may fork: only this process has a result.
     os.register_at_fork(after_in_child=partial(_disconnect, file, news_descriptor))
@@ -121,7 +128,7 @@ def run(file: int, news_descriptor: int, stdout: int, stderr: int) -> None:
     form: Any = {"buffering": 1, "encoding": "utf-8", "errors": "backslashreplace"}
     sys.stdout = open(1, "w", closefd=False, **form)  # noqa: SIM115  it lives as long as we do
     sys.stderr = open(2, "w", closefd=False, **form)  # noqa: SIM115
-    modules: list[tuple[str, str, int]] = []
+    modules: list[str] = []
     try:
         _adopt(settings)
         if settings.question is not None:
@@ -131,11 +138,11 @@ def run(file: int, news_descriptor: int, stdout: int, stderr: int) -> None:
             if settings.locates:
                 sys.set_coroutine_origin_tracking_depth(1)
                 sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
-            owner = (_Pausing if settings.steps else _Caller)(settings, file, news)
+            owner = (SteppingObserver if settings.steps else RemoteObserver)(settings, file, news)
             kind, body = RESULT, simulate(settings, actors, callbacks, owner)
     except BaseException as error:
         _kept.append(error)
-        # There must be room for the report about what went wrong.
+        # The report of the error needs memory.
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
         kind, body = ERROR, pack_error(known_error(error))
@@ -144,54 +151,54 @@ def run(file: int, news_descriptor: int, stdout: int, stderr: int) -> None:
 
 
 def _disconnect(*descriptors: int) -> None:
-    """Lead some descriptors to nowhere, in a process that an actor has forked."""
+    """Redirect descriptors to ``/dev/null``, in a process that an actor has forked."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in descriptors:
         os.dup2(nowhere, descriptor)
 
 
 def known_error(error: BaseException) -> BaseException:
-    """Return the error of a function that is wrong, rather than of anything that it did."""
+    """Return the `NotAsyncError` in the cause of an error, or else the error itself."""
     return error.__cause__ if isinstance(error.__cause__, NotAsyncError) else error
 
 
 class SimulationObserver:
-    """Whoever has a simulation run: told where it is, and given what actors log.
+    """Receives the progress and the log messages of a running simulation.
 
-    This one is the terminal and the debugger of this process.
+    This class writes them to the terminal of this process.
 
     Attributes
     ----------
     progress : callable or None
-        Called now and then with the simulated date and the number of actors alive.
+        Called regularly with the simulated date and the number of actors alive.
     """
 
     def __init__(self, progress: Callable[[float, int], None] | None) -> None:
         self.progress = progress
 
     def started(self) -> None:
-        """Hear that SimGrid's engine has started: take Ctrl-C back from it."""
+        """Restore Python's handler of SIGINT; called once the engine has started."""
         with contextlib.suppress(ValueError):  # not the main thread
             signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
 
     def loaded(self) -> None:
-        """Hear that the platform is loaded."""
+        """Do nothing; called once the platform is loaded."""
 
     def placed(self, back_end: BackEnd) -> None:
-        """Hear that the actors are placed, before anything happens."""
+        """Do nothing; called once the actors are placed, before the first event."""
 
     def ended(self) -> None:
-        """Hear that nothing happens any more."""
+        """Do nothing; called when the simulation has ended."""
 
     def say(self, line: str) -> None:
-        """Write what an actor logs, after what was printed."""
+        """Write a log message of an actor, after the output so far."""
         sys.stdout.flush()
         sys.stderr.write(line)
         sys.stderr.flush()
 
 
-class _Caller(SimulationObserver):
-    """The caller in another process."""
+class RemoteObserver(SimulationObserver):
+    """Sends progress and log messages to the caller in another process."""
 
     _reported = 0.0
 
@@ -202,55 +209,52 @@ class _Caller(SimulationObserver):
         self._stdout = sys.stdout
 
     def started(self) -> None:
-        """Say where the process is when it crashes, and when the caller asks."""
-        # After SimGrid's own handlers, which say less about where.
+        """Write a traceback if the process crashes, and whenever the caller asks."""
+        # After SimGrid's own handlers, whose messages do not contain the place.
         faulthandler.enable(all_threads=False)
         faulthandler.register(WHERE_ARE_YOU, all_threads=False)
 
     def loaded(self) -> None:
-        """Tell the caller."""
+        """Send a message to the caller."""
         self._news.send(LOADED)
 
     def say(self, line: str) -> None:
-        """Write it between what actors print."""
+        """Write the message into the output of the actors, marked."""
         self._stdout.flush()
         os.write(1, LOGGED + line.encode("utf-8", "backslashreplace") + LOGGED)
 
     def _report(self, clock: float, active: int) -> None:
-        """Send the date now and then."""
+        """Send the simulated date, unless the last report is recent."""
         now = time.monotonic()
-        if now - self._reported >= _PROGRESS_EVERY:
+        if now - self._reported >= _PROGRESS_PERIOD:
             self._reported = now
             self._news.send(PROGRESS.pack(clock, active))
 
 
-class _Pausing(_Caller):
-    """The caller in another process that goes step by step: at each pause it says how to go on.
-
-    SimGrid's engine stays where it is meanwhile.
-    """
+class SteppingObserver(RemoteObserver):
+    """Pauses the simulation before each event unless the caller has commanded to continue."""
 
     _back_end: CoroutinesBackEnd
     _reached = -math.inf
 
     def placed(self, back_end: BackEnd) -> None:
-        """Wait before anything happens."""
+        """Pause before the first event."""
         self._back_end = cast("CoroutinesBackEnd", back_end)
         self._back_end.pause_with(self._wait, self._wait(back_end.clock()))
 
     def ended(self) -> None:
-        """Wait at the end, unless the caller has asked for the result."""
+        """Pause at the end, unless the caller has requested the result."""
         if self._reached < math.inf:
             self._reached = -math.inf
             self._obey(math.inf, at_end=True)
 
     def _wait(self, event: float) -> float:
-        """Wait before an event at a date; return the date that the caller wants to reach [s]."""
+        """Pause before an event at a date; return the date until which to continue [s]."""
         self._reached = self._obey(event, at_end=False)
         return self._reached
 
     def _obey(self, event: float, *, at_end: bool) -> float:
-        """Report the pause and obey until a command is to go on."""
+        """Report the pause, and execute commands until one is to continue."""
         date = max(self._back_end.clock(), self._reached)
         while True:
             flush_output()
@@ -263,14 +267,14 @@ class _Pausing(_Caller):
 
 
 def _adopt(settings: SimulationSettings) -> None:
-    """Become like the caller; limit and seed this process."""
+    """Adopt the caller's environment, apply the memory limit and set the seed."""
     adopt(settings.surroundings)
     if settings.options.memory_limit is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         most = pages * resource.getpagesize() + settings.options.memory_limit
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-        # A core file of a simulation that ran out of memory helps nobody.
+        # A core file of a simulation that ran out of memory is of no use.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     seed(settings.options.seed)
 
@@ -281,12 +285,10 @@ def seed(number: int) -> None:
     np.random.seed(number % 2**32)  # noqa: NPY002
 
 
-def _arrive(
-    packed: bytes, modules: list[tuple[str, str, int]]
-) -> tuple[list[ActorJob], Callbacks | None]:
-    """Unpickle actors and callbacks, and add to `modules` those that the server ought to load."""
-    # Not the names: to look at them all would copy the memory shared with the server.
-    known = len(sys.modules)
+def _arrive(packed: bytes, modules: list[str]) -> tuple[list[ActorJob], Callbacks | None]:
+    """Unpickle actors and callbacks; add installed modules that the server should load."""
+    # Not the names: reading them all would copy the memory shared with the server.
+    n_modules = len(sys.modules)
     started = time.perf_counter()
     forbid_simulations("a module asks for a simulation while it is imported by a simulation")
     try:
@@ -299,24 +301,17 @@ def _arrive(
         ) from error
     finally:
         forbid_simulations(None)
-    # A server with threads could not fork safely, and ends processes that no simulation has.
-    alone = len(os.listdir("/proc/self/task")) == 1 and not children(os.getpid())
-    if alone and time.perf_counter() - started > _WORTH_WARMING:
-        modules += _files_of(list(sys.modules)[known:])
+    # A server with threads could not fork safely, and kills children that it has not forked.
+    is_alone = len(os.listdir("/proc/self/task")) == 1 and not children(os.getpid())
+    if is_alone and time.perf_counter() - started > _WORTH_WARMING:
+        # Only these stay the same while the caller runs.
+        modules += [
+            name
+            for name in list(sys.modules)[n_modules:]
+            if name.startswith("simplugin.")
+            or is_installed(getattr(sys.modules[name], "__file__", None) or "")
+        ]
     return functions
-
-
-def _files_of(names: list[str]) -> list[tuple[str, str, int]]:
-    """Return name, file and date of change, as no program sets it, of modules from files."""
-    found = []
-    for name in names:
-        module = sys.modules[name]
-        spec = getattr(module, "__spec__", None)
-        file = getattr(module, "__file__", None)
-        if spec is not None and file and spec.name == name:
-            with contextlib.suppress(OSError):
-                found.append((name, file, os.stat(file).st_ctime_ns))
-    return found
 
 
 def simulate(
@@ -369,13 +364,13 @@ def simulate(
 
 
 def _use_plain_locale() -> None:
-    """Have SimGrid read numbers and compare names as everywhere.
+    """Set the locale in which SimGrid reads numbers and compares names.
 
     Python sets the user's locale for characters, and a module of the actors may set one for
     numbers.
     """
     locale.setlocale(locale.LC_NUMERIC, "C")
-    with contextlib.suppress(locale.Error):  # some systems do not have it
+    with contextlib.suppress(locale.Error):  # missing on some systems
         locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
 
 
@@ -408,7 +403,7 @@ def _engine(settings: SimulationSettings) -> BackEnd:
 def _trace_limit(settings: SimulationSettings) -> int:
     """Return the memory that the trace may occupy [byte].
 
-    To hand it over takes up to three times as much, part of it in the caller.
+    Sending it to the caller takes up to three times as much, part of it there.
     """
     if settings.options.trace_limit is not None:
         return settings.options.trace_limit
@@ -416,7 +411,7 @@ def _trace_limit(settings: SimulationSettings) -> int:
 
 
 def _refuse_load_of_integrated(settings: SimulationSettings) -> None:
-    """Raise if what measures the load of hosts is asked for where SimGrid would crash."""
+    """Raise if a plug-in that measures the load of hosts is used where SimGrid would crash."""
     from simplugin.simulation import _driver
 
     plugins = [each for each in settings.arguments if each.startswith("--cfg=plugin:host_")]
@@ -442,14 +437,14 @@ def _refuse_wrong_rates() -> None:
 
 
 def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
-    """Raise if the energy is to be measured and hosts have no wattages."""
+    """Raise PlatformError if a host has no wattages."""
     known = back_end.collect()["hosts"]
     missing = [repr(known.name[at]) for at in np.flatnonzero(np.isnan(known.energy))]
     if missing:
-        more = f" and {len(missing) - _MOST_HOSTS} more" if len(missing) > _MOST_HOSTS else ""
+        more = f" and {len(missing) - _MAX_HOSTS} more" if len(missing) > _MAX_HOSTS else ""
         raise PlatformError(
             "energy is to be measured, but there are hosts without wattages: "
-            f"{', '.join(missing[:_MOST_HOSTS])}{more}",
+            f"{', '.join(missing[:_MAX_HOSTS])}{more}",
             file=platform_file,
             remedy="give each the property wattage_per_state, for example '95:120:200' (idle, one "
             "core, all cores [W]), or '0:0:0' if it does not count",
@@ -457,7 +452,7 @@ def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
 
 
 def _place(back_end: BackEnd, actor: ActorJob) -> None:
-    """Start an actor; the error for an unknown host names those that may be meant."""
+    """Start an actor; the error for an unknown host suggests similar names."""
     try:
         asynchronous = inspect.iscoroutinefunction(actor.function)
         back_end.spawn(actor if asynchronous else actor._replace(function=_checked(actor)))
@@ -483,7 +478,7 @@ def _checked(actor: ActorJob) -> Callable[..., Any]:
 
 
 def _packed_result(parts: dict[str, Any]) -> bytes:
-    """Pickle what the back end collected."""
+    """Pickle the results of the back end."""
     columns = list(zip(*parts["returned"], strict=True)) or [(), (), (), ()]
     names, hosts, values, states = columns
     returned = names, hosts, pack_returned(values, names, hosts), states
@@ -502,7 +497,6 @@ def simulate_here(
     """Simulate in this process and return the body of the result.
 
     An exception's traceback ends where the actor raised, so that debuggers show that place.
-
     """
     try:
         prepare(settings.back_end)
@@ -510,11 +504,11 @@ def simulate_here(
         raise SetupError(
             f"the back end cannot be loaded: {error}; `make install` builds it"
         ) from error
-    # SimGrid would run what is left of actors when the process ends.
+    # SimGrid would continue the actors when the process ends.
     arguments = [*settings.arguments, "--cfg=debug/clean-atexit:no"]
     with _restored():
         seed(settings.options.seed)
-        sys.set_coroutine_origin_tracking_depth(1)  # names the line of what is never awaited
+        sys.set_coroutine_origin_tracking_depth(1)  # names the line of such coroutines
         try:
             owner = SimulationObserver(progress)
             return simulate(replace(settings, arguments=arguments), actors, callbacks, owner)
@@ -526,7 +520,7 @@ def simulate_here(
 
 @contextlib.contextmanager
 def _restored() -> Iterator[None]:
-    """Give the process back as it was: what a simulation changes in a process of its own."""
+    """Restore the process-wide state that a simulation modifies."""
     import numpy as np
 
     stdout, depth = sys.stdout, sys.get_coroutine_origin_tracking_depth()
@@ -550,7 +544,7 @@ def _restored() -> Iterator[None]:
 
 
 def _answer(settings: SimulationSettings) -> dict[str, Any]:
-    """Load the platform and look at it, instead of simulating; see `resolve`.
+    """Load the platform and describe it, instead of simulating; see `resolve`.
 
     Raises
     ------
@@ -598,7 +592,7 @@ def _answer(settings: SimulationSettings) -> dict[str, Any]:
 
 
 def _largest_memory() -> float:
-    """Return the most memory that this process had so far [byte]."""
+    """Return the peak memory of this process [byte]."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
@@ -615,7 +609,7 @@ def _link(link: Any) -> tuple[Any, ...]:
 
 
 def _pairs(names: list[str], wanted: list[tuple[str, str]] | int) -> list[tuple[str, str]]:
-    """Return the pairs asked for, or so many spread evenly over all."""
+    """Return the requested pairs, or that number of pairs spread evenly over all."""
     if not isinstance(wanted, int):
         return wanted
     count = len(names)

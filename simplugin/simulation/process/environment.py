@@ -1,4 +1,4 @@
-"""The surroundings of a process: its import path and its environment."""
+"""The environment of a process: import path, command line, directory and variables."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Beside = tuple[str, frozenset[str]]
 class ProcessEnvironment:
     """Import path, command line, current directory and environment of a process.
 
-    They decide which module an import finds, and what that module does.
+    Imports depend on them: which module is found, and what it does.
 
     Attributes
     ----------
     beside : tuple of (str, frozenset of str)
-        Directories beside the path, and the names under which modules are imported from there.
+        Directories that are not in the path, and the names of modules that are imported from them.
     keeps_byte_code : bool
         True if imports write byte code.
     """
@@ -46,7 +46,7 @@ class ProcessEnvironment:
 
     @classmethod
     def current(cls) -> ProcessEnvironment:
-        """Look at this process."""
+        """Return the environment of this process."""
         try:
             directory = os.getcwd()
         except FileNotFoundError:  # it was deleted
@@ -57,44 +57,57 @@ class ProcessEnvironment:
         return cls(path, list(sys.argv), directory, environment, _beside, keeps_byte_code)
 
 
-_adopted: ProcessEnvironment | None = None
-
-
-def adopt(given: ProcessEnvironment) -> None:
-    """Make the surroundings of another process those of this one."""
-    global _adopted
-    # Mostly the server has done it, and a child need not touch the memory that they share.
-    if given == _adopted:
+def adopt(environment: ProcessEnvironment) -> None:
+    """Make the environment of another process that of this one."""
+    # The server has done it already in most cases.
+    if environment == ProcessEnvironment.current():
         return
     os.environ.clear()
-    os.environ.update(given.environment)
-    sys.path[:] = given.path
-    sys.argv[:] = given.argv
+    os.environ.update(environment.environment)
+    sys.path[:] = environment.path
+    sys.argv[:] = environment.argv
     with contextlib.suppress(OSError):
-        os.chdir(given.directory)
-    _look_beside(given.beside)
-    sys.dont_write_bytecode = not given.keeps_byte_code
+        os.chdir(environment.directory)
+    _look_beside(environment.beside)
+    sys.dont_write_bytecode = not environment.keeps_byte_code
     importlib.invalidate_caches()
-    _adopted = given
 
 
-# ---- modules beside the path ----------------------------------------------------------------
+def user_modules() -> list[str]:
+    """Return the names of the loaded modules that are neither installed nor of this package."""
+    return [
+        name
+        for name, module in list(sys.modules.items())
+        if name != "__main__" and not name.startswith("simplugin") and _is_users(module)
+    ]
+
+
+def _is_users(module: object) -> bool:
+    """Return True for modules and packages that are read from files of the user."""
+    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+    return isinstance(file, str) and not _is_installed(file)
+
+
+_is_installed = lru_cache(maxsize=None)(is_installed)
+
+
+# ---- modules outside the path ---------------------------------------------------------------
 #
-# They are compiled each time. Python takes byte code for that of a source that has its size and its
-# date in whole seconds. Where a program writes one variant of a module after the other, or an
-# archive gives all files one date, it would execute another source than the one in the file.
+# They are compiled each time. Python uses byte code if size and date, in whole seconds, of the
+# source match. Where a program writes several variants of a module, or an archive gives all files
+# one date, it would execute another source than the one in the file.
 
 _beside: tuple[Beside, ...] = ()
 
 
 class _BesideFinder:
-    """Finds modules beside the path, and only under the names that are given for each directory."""
+    """Finds the named modules of directories outside the path."""
 
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None = None, _: object = None
     ) -> ModuleSpec | None:
-        """Return where a module is that is in no package; None if it is elsewhere."""
+        """Return the spec of a top-level module; None if it is not one of the names."""
         if path is None:
             for directory, names in reversed(_beside):
                 if name in names:
@@ -103,7 +116,7 @@ class _BesideFinder:
 
 
 def modules_beside_path() -> tuple[Beside, ...]:
-    """Return where else than on the path modules are found, and which."""
+    """Return the directories outside the path, with the names of their modules."""
     return _beside
 
 
@@ -122,7 +135,7 @@ def modules_from(directory: Path, names: frozenset[str]) -> Iterator[None]:
 
 
 def _look_beside(chosen: tuple[Beside, ...]) -> None:
-    """Have modules imported from these resolved directories, and from no others."""
+    """Import modules from these resolved directories outside the path, and from no others."""
     global _beside
     _beside = chosen
     if _BesideFinder not in sys.meta_path:
@@ -134,7 +147,7 @@ _original_path_stats = SourceFileLoader.path_stats
 
 
 def _path_stats(loader: SourceFileLoader, path: str) -> Mapping[str, Any]:
-    """Return date and size of a source; raise where it is to be compiled each time.
+    """Return date and size of a source; raise OSError if byte code must not be used.
 
     Python neither reads nor writes byte code of a source without a date.
     """
@@ -146,7 +159,7 @@ def _path_stats(loader: SourceFileLoader, path: str) -> Mapping[str, Any]:
 
 @lru_cache(maxsize=1024)
 def _resolved(entry: str) -> str:
-    """Return where a directory leads; it is asked again and again."""
+    """Return the real path of a directory, cached."""
     return os.path.realpath(entry)
 
 
@@ -161,17 +174,17 @@ _forbidden: str | None = None
 
 
 def forbid_simulations(reason: str | None) -> None:
-    """Let no simulation start in this process, for a reason; None lets them start again.
+    """Forbid simulations in this process and say why; None allows them again.
 
-    A script that simulates when imported, and whose functions are actors, would otherwise start a
-    simulation in each of its simulations, without end.
+    Otherwise a script with actors that also simulates when imported would start a simulation in
+    each of its simulations.
     """
     global _forbidden
     _forbidden = reason
 
 
 def check_simulations_may_start() -> None:
-    """Raise if no simulation may start here.
+    """Raise if simulations are forbidden.
 
     Raises
     ------
