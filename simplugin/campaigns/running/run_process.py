@@ -24,10 +24,9 @@ from simplugin.simulation.process.server_client import (
     is_readable,
 )
 from simplugin.simulation.process.wire_format import (
-    DONE,
     FAILED,
     READY,
-    TAKEN,
+    is_taken,
     read_outcome,
     write_job,
 )
@@ -178,11 +177,10 @@ class RunProcess:
         begun = time.monotonic()
         deadline = begun + (math.inf if job.wall_limit is None else job.wall_limit)
         check = begun + _FIRST_CHECK
-        message = b""
         poll = select.poll()
         for source in (self._channel, self._process):
             poll.register(source, select.POLLIN)
-        while message != DONE:
+        while True:
             moment = time.monotonic()
             if moment >= deadline:
                 self._end_process()
@@ -192,7 +190,7 @@ class RunProcess:
             if moment >= check:
                 if not is_wanted():
                     raise StoppedError("the run was stopped")
-                if message != TAKEN and moment > begun + _TAKE_LIMIT:
+                if moment > begun + _TAKE_LIMIT and not is_taken(self._file):
                     raise LostError("its process does not take the job")
                 self._cut_output()
                 if (failure := self._check_memory(job)) is not None:
@@ -200,13 +198,11 @@ class RunProcess:
                 check = moment + _CHECK_PERIOD
             # Rounded up: a wait of 0 ms would spin.
             events = poll.poll(int(max(0.0, min(check, deadline) - moment) * 1000) + 1)
-            if self._channel.fileno() in dict(events) or (events and is_readable(self._channel)):
-                answer = self._receive()
-            else:
-                answer = b"" if events else message
-            if not answer:
-                return self._crash(is_taken=message == TAKEN)
-            message = answer
+            if events:
+                # The process may have ended after its answer.
+                if is_readable(self._channel) and self._receive():
+                    break
+                return self._crash()
         try:
             _, (is_clean, *record) = read_outcome(self._file)
         except Exception as error:
@@ -223,10 +219,11 @@ class RunProcess:
         except OSError:  # with our message unread
             return b""
 
-    def _crash(self, *, is_taken: bool) -> Failure:
+    def _crash(self) -> Failure:
         """Return the failure of a run after the end of its process, or of its channel."""
+        was_taken = is_taken(self._file)
         status = self._end_process(_END_LIMIT)
-        if not is_taken:
+        if not was_taken:
             raise LostError("its process ended before it took the job")
         text = "its process was killed, together with its server"
         if status is not None:

@@ -35,7 +35,7 @@ from simplugin.inputs.temporary_directories import scratch_directory
 from simplugin.results.row import RunResult
 from simplugin.simulation.process import operating_system, server_client
 from simplugin.simulation.process.fork_server import main
-from simplugin.simulation.process.wire_format import DONE, RESULT, TAKEN, take_job, write_outcome
+from simplugin.simulation.process.wire_format import RESULT, take_job, write_outcome
 
 _LONGEST_TEXT = 20_000
 _LAST_FRAMES = 8
@@ -94,9 +94,8 @@ def _serve(file: int, channel_descriptor: int) -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     while channel.recv(16):
         job, _ = take_job(file)
-        channel.send(TAKEN)
         _do(job, file)
-        channel.send(DONE)
+        channel.send(b"done")
 
 
 def _do(job: RunJob, file: int) -> None:

@@ -44,10 +44,6 @@ STARTED = b"s"  # and its process id
 ENDED = b"e"  # and its wait status
 NOT_STARTED = b"n"  # and the errno of the fork that failed
 
-# From a run process about the job in its file: it has read it, and has written the outcome.
-TAKEN = b"t"
-DONE = b"d"
-
 # Makes the simulation's process write its place to its standard error.
 WHERE_ARE_YOU = signal.SIGUSR1
 
@@ -68,6 +64,11 @@ def take_job(file: int) -> tuple[Any, bytes]:
         job, data = pickle.load(stream), stream.read()
     os.truncate(file, 0)
     return job, data
+
+
+def is_taken(file: int) -> bool:
+    """Return True unless a file still has a job that was not read."""
+    return os.pread(file, 1, 0) != pickle.PROTO  # the first byte of every job
 
 
 def write_outcome(file: int, kind: bytes, *parts: object) -> None:
