@@ -146,7 +146,7 @@ def test_endless_runs_are_ended_at_the_wall_limit(attempt, tmp_path, monkeypatch
     assert record.duration >= 0.2
 
     # What it prints is dropped again and again.
-    monkeypatch.setattr(run_process, "_MOST_OUTPUT", 100_000)
+    monkeypatch.setattr(run_process, "_MAX_OUTPUT", 100_000)
     assert attempt(job("print_without_end()", wall_limit=0.3)).failure.kind == "wall_limit"
 
     file = tmp_path / "pid"

@@ -143,7 +143,7 @@ def slurm_section(campaign: Campaign | None, file: Path) -> SlurmSection:
     """Return ``[slurm]`` of a campaign; raise ScenarioError if it is missing or unknown."""
     if campaign is not None and campaign.slurm is not None:
         return campaign.slurm
-    message, remedy = "the table [slurm] is missing", "add it; it describes the jobs of Slurm"
+    message, remedy = "the jobs of Slurm are not described", "add a table [slurm]"
     if campaign is None:
         message, remedy = "a store does not describe jobs of Slurm", "name the campaign's file"
     raise ScenarioError(message, file=file, remedy=remedy)
