@@ -25,8 +25,9 @@ import numpy as np
 from simplugin.market.model import HOUR
 from simplugin.market.policies.isgbmat import run_isgbmat
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.optimum.bundle_programs import assignment_program, continuous_optimum, relaxation
+from simplugin.optimum.models import bundle_benefit, divided_benefit
 from simplugin.papers.zheng.balance import is_supported
+from simplugin.papers.zheng.divided_bundles import continuous_optimum
 from simplugin.papers.zheng.trade_offs import front as whole_front
 from simplugin.workloads.bundle_markets import BundleMarket, largest_share
 
@@ -159,7 +160,7 @@ def beside(rounds: int):
         if m <= ISGBMAT_MOST:
             functions["isgbmat"] = lambda *each: BundleMarket(*each).benefit(isgbmat_amounts(*each))
         if n_peers * m <= PROGRAM_MOST:
-            functions["program"] = lambda *each: assignment_program(*each)[0]
+            functions["program"] = lambda *each: bundle_benefit(*each).solve()
         rows: dict[str, list[float]] = {name: [] for name in functions}
         for _ in range(rounds):
             benefits = {}
@@ -193,10 +194,10 @@ def relaxations(rounds: int):
     for n_peers in RELAXED:
         arguments = problem(n_peers, EACH * n_peers)
         # The first call imports cvxpy.
-        relaxation(*problem(2, 2))
-        program, interior = median(relaxation, rounds, *arguments)
+        divided_benefit(*problem(2, 2)).solve()
+        program, interior = median(lambda *each: divided_benefit(*each).solve(), rounds, *arguments)
         form, closed = median(continuous_optimum, rounds, *arguments)
-        off = abs(interior.benefit / closed.benefit - 1)
+        off = abs(interior / closed.benefit - 1)
         result[str(n_peers)] = {"cvxpy": program, "closed": form, "difference": off}
         print(
             f"{n_peers:8,} {program * 1e3:10.2f} {form * 1e3:12.3f} {program / form:8.0f}"

@@ -89,6 +89,9 @@ def run(
         bool,
         flag("--prefix-prints", "Prefix actor output with host, actor and simulated time."),
     ] = False,
+    verify: Annotated[
+        bool, flag("--verify", "Also compute the optimum with its cvxpy model, and compare both.")
+    ] = False,
     trust: Trust = None,
     as_json: Annotated[bool, json_option("tables")] = False,
 ) -> None:
@@ -107,7 +110,7 @@ def run(
         changes["seed"] = seed
     if log is not None:
         changes["log"] = log
-    run_command(scenario, changes, output, trust=trust or (), as_json=as_json)
+    run_command(scenario, changes, output, verify=verify, trust=trust or (), as_json=as_json)
 
 
 @add_command(app)

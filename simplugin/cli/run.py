@@ -34,12 +34,19 @@ def run_command(
     changes: SimulationKeywords,
     directory: Path | None,
     *,
+    verify: bool = False,
     trust: Iterable[str] = (),
     as_json: bool,
 ) -> None:
     """Run a scenario with changes of ``[simulation]``, print its results, write its files."""
     scenario = load_scenario(file, trust=trust)
     scenario = replace(scenario, simulation=replace(scenario.simulation, **changes))
+    if verify:
+        if scenario.kind.schedulers is None:
+            message = "--verify is given, but this kind of workload has no optimum"
+            raise scenario.error(message, "workload", "kind", remedy="leave it out")
+        section = scenario.scheduler.model_copy(update={"verify": True})
+        scenario = replace(scenario, scheduler=section)
     if directory is not None:
         scenario = scenario.relocated(directory)
     scenario.refuse_stray_outputs()

@@ -49,13 +49,13 @@ class Finding:
     line : int
         Line in it, counted from 1; 1 also for the file as a whole.
     severity : str
-        ``error``: SimGrid refuses the file, or it cannot mean what it says. ``warning``: SimGrid
+        ``error``: SimGrid refuses the file, or its content is contradictory. ``warning``: SimGrid
         loads the file, and a simulation may find out too late. ``unreadable``: there was nothing
         to look at.
     message : str
-        What is wrong, naming the culprit.
+        The problem, with the name of the culprit.
     remedy : str
-        How to right it.
+        The correction to make.
     """
 
     file: str
@@ -65,7 +65,7 @@ class Finding:
     remedy: str
 
     def __str__(self) -> str:
-        """One line, with the place first as compilers have it."""
+        """One line, which begins with the place as compilers do."""
         parts = "; ".join(filter(None, (self.message, self.remedy)))
         return f"{self.file}:{self.line}: {self.severity}: {parts}"
 
@@ -82,7 +82,7 @@ def exit_status(findings: Iterable[Finding]) -> int:
 
 @dataclass(slots=True)
 class _Checked:
-    """A file and what was found in it."""
+    """A file and its findings."""
 
     name: str
     findings: list[Finding] = field(default_factory=list)
@@ -165,7 +165,7 @@ def check(files: Iterable[FilePath]) -> list[Finding]:
 
 
 def read_checked(path: FilePath) -> tuple[list[Finding], Platform]:
-    """Check a platform file and give what it says, which reads it once.
+    """Check a platform file and return its content, so that it is read once.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def read_checked(path: FilePath) -> tuple[list[Finding], Platform]:
 
 
 def _check_file(path: str) -> _Checked:
-    """Check a file by itself."""
+    """Check a single file."""
     file = _Checked(path)
     try:
         root = read_document(path, PlatformError, file.add_error, file.add_warning)
@@ -255,7 +255,7 @@ def unmet_requirement(
     lines: Mapping[int, int] = {}
     place: dict[str, Any] = {}
     if isinstance(platform, str):
-        # What is wrong with the file besides is SimGrid's to say.
+        # All other errors of the file are left to SimGrid.
         reader = PlatformReader(platform, lambda _: None)
         root = read_document(platform, PlatformError, warn=lambda _: None)
         lines, place, platform = reader.lines, {"file": platform}, reader.platform(root)

@@ -1,4 +1,4 @@
-"""SimGrid's options and plug-ins: what there is, and what is refused."""
+"""SimGrid's options and plug-ins, and those that are refused."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def is_factor(option: str, text: str) -> bool:
     return all(0 < each < math.inf or (no_delay and each == 0) for each in factors)
 
 
-# What the values of the other options have to be: the remedy, a check, and the options, as SimGrid
+# Valid values of the other options: the remedy, a check, and the options, as SimGrid
 # 4.1 lists them when it is built without SMPI and the model checker, and network/incremental, which
 # the plug-in adds.
 _VALUES: tuple[tuple[str, Callable[[str], object], str], ...] = (
@@ -189,7 +189,7 @@ def is_ignored(option: str) -> bool:
 def option_problems(
     options: Sequence[tuple[int, str, str]],
 ) -> Iterator[tuple[int, PlatformProblem]]:
-    """Yield what is to be said of the options that a platform file sets.
+    """Yield errors and warnings about the options that a platform file sets.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def option_problems(
     Yields
     ------
     (int, Problem)
-        The line, and an error for what a simulation refuses, a warning for what it reads past.
+        The line, and an error for an option that is refused, a warning for one that is ignored.
     """
     # A plug-in may bring options of its own.
     known = OPTIONS if all(option != "plugin" for _, option, _ in options) else None

@@ -43,12 +43,12 @@ def read_dax(
     A job is a task that is called like its ``id``. It computes what its ``cores`` (an attribute or
     a profile of Pegasus; 1 without) do in its ``runtime`` at a certain speed. The data that it
     works on are the files that it reads, those that come from outside included; two attributes that
-    Pegasus does not know, ``alpha`` and ``byte``, overrule what is said here. There is an edge
+    Pegasus does not know, ``alpha`` and ``byte``, take precedence. There is an edge
     where ``<child>`` and ``<parent>`` say so, perhaps repeatedly, and where a job reads a file that
     another one writes: it carries the files that the parent writes and the child reads, in the size
-    that the parent gives them (published files have others where they are read). A parent and a
-    child without such a file have an edge of 0 byte. A job that changes a file has it as ``inout``;
-    several such jobs are ordered by ``<child>`` and ``<parent>`` only.
+    that the parent gives them (published files also have others at the child). A parent and a
+    child without such a file are joined by an edge of 0 byte. A job that changes a file has it as
+    ``inout``; several such jobs are ordered by ``<child>`` and ``<parent>`` only.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ def read_dax(
     speed, alpha, lenient
         See `read_task_graph`.
     name : str, optional
-        Of the graph; by default what the file calls it, or how the file is called.
+        Of the graph; by default its name in the file, else the name of the file.
 
     Returns
     -------
     TaskGraph
         Tasks in the order of the jobs; edges in that of the ``<parent>`` elements, then those by
-        files only. `TaskGraph.left_open` says what the file leaves open.
+        files only. `TaskGraph.left_open` lists the points that the file leaves open.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def _attribute(node: XmlElement, name: str, path: FilePath) -> str:
 
 
 def _job(node: XmlElement, path: FilePath, reading: ReadingContext) -> ReadTask:
-    """Return what a job says."""
+    """Return the attributes of a job."""
     task, place = _attribute(node, "id", path), LineLocation(path, node.line)
     what = f"of job {shown(task)}"
     time = quantity(_attribute(node, "runtime", path), f"runtime {what}", place)
@@ -174,7 +174,7 @@ def write_dax(graph: TaskGraph, path: FilePath, *, speed: float = DEFAULT_SPEED)
     Each edge of more than 0 byte becomes a file. `read_dax` with the same speed gives the graph
     back: exactly if the speed is a power of two, and otherwise up to a relative 1e-15 of the
     computation (as long as no runtime is below 1e-300 s). ``alpha`` and, where it is not the sum
-    of what comes in, ``byte`` are attributes that Pegasus does not know.
+    of incoming data, ``byte`` are attributes that Pegasus does not know.
 
     Parameters
     ----------

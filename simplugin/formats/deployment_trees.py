@@ -58,7 +58,7 @@ class _TreeFile:
         """Return the error for an application without a tree."""
         message = f"there is no tree for application {application!r}"
         for name, hosts in self.content.items():
-            # What a TOML name with dots makes without quotes.
+            # The result of a TOML name with dots but without quotes.
             inner = hosts.items() if isinstance(hosts, dict) else ()
             nested = next((host for host, parent in inner if isinstance(parent, dict)), None)
             if nested is not None:
@@ -97,7 +97,7 @@ def read_trees(
     Raises
     ------
     DeploymentError
-        The file cannot be read, has no tree for an application, or what it has is none; with
+        The file cannot be read, has no tree for an application, or an invalid one; with
         file and line.
     """
     is_json = Path(path).suffix.lower() == ".json"

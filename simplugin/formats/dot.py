@@ -34,7 +34,7 @@ _OPENED = {'"': "this quote", "/*": "this comment"}
 
 
 class _Place(NamedTuple):
-    """A place in a text, whose line is looked for when there is an error; see `SourceLocation`."""
+    """A place in a text, whose line is computed for an error message only; see `SourceLocation`."""
 
     file: FilePath
     text: str
@@ -53,7 +53,7 @@ class Token(NamedTuple):
     kind : str
         ``'name'``, ``'keyword'``, ``'mark'`` or ``'end'``.
     text : str
-        What it says: without quotes for a name, in lower case for a keyword.
+        Its text: without quotes for a name, in lower case for a keyword.
     at : int
         Where it begins.
     source : tuple of (path, str)
@@ -296,7 +296,7 @@ def read_dot(
 
     A task is a statement ``1 [size="49659735022", alpha="0.19"]``, its size in flop; an edge is
     ``2 -> 4 [size="411041792"]``, its size in byte, 0 if it has none. The data that a task works
-    on is its attribute ``byte``, of which daggen knows nothing, or the largest of the edges that
+    on is its attribute ``byte``, which daggen does not write, or the largest of the edges that
     leave it: daggen gives each of them all of that data. A task needs a statement of its own. An
     edge that is given again with the same size, as daggen does, is one edge.
 
@@ -309,7 +309,7 @@ def read_dot(
     path : path
         A file with one directed graph.
     name : str, optional
-        Of the graph; by default what the file calls it, or how the file is called.
+        Of the graph; by default its name in the file, else the name of the file.
     alpha, lenient
         See `read_task_graph`.
 
@@ -317,7 +317,7 @@ def read_dot(
     -------
     TaskGraph
         Tasks and edges in the order of the file, ``root`` and ``end`` of SimGrid's dialect first
-        and last. `TaskGraph.left_open` says what the file leaves open.
+        and last. `TaskGraph.left_open` lists the points that the file leaves open.
 
     Raises
     ------
@@ -374,7 +374,7 @@ def _size(edge: DotEdge, reading: ReadingContext) -> float:
 
 
 def _completed(found: _Parser, edges: list[NamedEdge], reading: ReadingContext) -> list[DotTask]:
-    """Return the tasks with those that SimGrid's dialect implies, whose edges are added."""
+    """Return the tasks with those that SimGrid's dialect implies; add the edges of these."""
     named = {task.name for task in found.tasks}
     ends = [{edge[end] for edge in edges} for end in (0, 1)]
     implied = [name for name in ("root", "end") if name in (ends[0] | ends[1]) - named]

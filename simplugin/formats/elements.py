@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 from simplugin.core.units import (
@@ -101,10 +102,17 @@ def need(key: str, codec: Codec | None = None, field: str = "", further: str = "
     return Attribute(key, codec or TEXT, field or key, further)
 
 
-def may(key: str, codec: Codec | None = None, field: str = "", **written: Any) -> Attribute:
-    """Return an attribute that may be left out; see `need`, and `Attribute` for `written`."""
-    given = {"always": "beside" in written, **written}
-    return Attribute(key, codec or TEXT, field or key, required=False, **given)
+def may(
+    key: str,
+    codec: Codec | None = None,
+    field: str = "",
+    *,
+    always: bool = False,
+    beside: str = "",
+) -> Attribute:
+    """Return an optional attribute; see `need`, and `Attribute` for the last two parameters."""
+    always = always or bool(beside)
+    return Attribute(key, codec or TEXT, field or key, "", False, always, beside)
 
 
 def number_text(value: float) -> str:
@@ -112,8 +120,8 @@ def number_text(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
-def word(*choices: str, **synonyms: str) -> Codec:
-    """Return the kind of attributes that are one of a few words."""
+def word(*choices: str, synonyms: Mapping[str, str] = MappingProxyType({})) -> Codec:
+    """Return the codec of attributes with a fixed set of values."""
     known = sorted({*choices, *synonyms})
 
     def parse(text: str) -> str:
@@ -141,7 +149,7 @@ def _number(text: str) -> float:
 
 
 def _kill_time(text: str) -> float | None:
-    """Return a date; SimGrid never kills what is killed before 0."""
+    """Return a date; SimGrid ignores kill times before 0."""
     value = _number(text)
     return value if value >= 0 else None
 
@@ -186,7 +194,7 @@ COORDINATES = Codec(
     empty=True,
 )
 YES = Codec(
-    lambda text: word("YES", "NO", yes="YES", no="NO").parse(text) == "YES",
+    lambda text: word("YES", "NO", synonyms={"yes": "YES", "no": "NO"}).parse(text) == "YES",
     lambda value: "YES" if value else "NO",
     "choose among NO, YES, no, yes",
 )
@@ -208,7 +216,7 @@ class Element:
     text : str
         The field of the text in it.
     names : set of str
-        Attributes of which nothing is asked but that they be names, whatever the others are, so
+        Attributes that are checked as names only, whatever the others are, so
         that a part may be a copy of another one with other names; empty where there are few.
     """
 
@@ -245,16 +253,22 @@ class Element:
         parameters = inspect.signature(self.make).parameters
         found = []
         for each in self.attributes:
-            # Data classes with several speeds have all of them as `speeds`, and so on.
+            # Data classes with several speeds have all of them as `speeds`, and likewise for other
+            # fields.
             getter = attrgetter(f"{each.field}s" if each.further else each.field)
             default = inspect.Parameter.empty if each.always else parameters[each.field].default
             found.append((each, getter, default))
         return found
 
 
-def _disk(**values: Any) -> Disk:
+def _disk(
+    read_bandwidth: float,
+    write_bandwidth: float,
+    id: str = "/",  # noqa: A002 # the field's name
+    properties: Mapping[str, str] = MappingProxyType({}),
+) -> Disk:
     """Return a disk, which SimGrid calls "/" by default."""
-    return Disk(**{"id": "/", **values})
+    return Disk(id, read_bandwidth, write_bandwidth, dict(properties))
 
 
 _POLICIES = {"SHARED", "SPLITDUPLEX", "FATPIPE"}
@@ -304,7 +318,7 @@ ELEMENTS: dict[str, Element] = {
             may("core", INTEGER, "cores"),
             need("bw", BANDWIDTH, "bandwidth"),
             need("lat", TIME, "latency"),
-            may("sharing_policy", word(*_POLICIES, **_OLD)),
+            may("sharing_policy", word(*_POLICIES, synonyms=_OLD)),
             may("topology", word(*TOPOLOGIES)),
             may("topo_parameters", TEXT, "topology_parameters"),
             may("bb_bw", LIMIT, "backbone_bandwidth"),
@@ -349,7 +363,7 @@ ELEMENTS: dict[str, Element] = {
             need("bandwidth", BANDWIDTHS, further="further_bandwidths"),
             # The DTD has a default latency, but SimGrid 4.1 refuses a link that leaves it out.
             need("latency", TIME),
-            may("sharing_policy", word(*_POLICIES, "WIFI", **_OLD)),
+            may("sharing_policy", word(*_POLICIES, "WIFI", synonyms=_OLD)),
             may("bandwidth_file", FILE, "bandwidth_profile"),
             may("latency_file", FILE, "latency_profile"),
             may("state_file", FILE, "state_profile"),

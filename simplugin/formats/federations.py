@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -59,7 +59,7 @@ def read_federation_platform(path: FilePath, seed: int | None = None) -> Platfor
     Raises
     ------
     PlatformError
-        The description cannot be read or says something wrong, or what was drawn cannot be; with
+        The description cannot be read, or is invalid, or a drawn value is invalid; with
         the file, the line where there is one, and a remedy.
     """
     return _platform(read_toml(path, PlatformError), seed)
@@ -78,7 +78,7 @@ def federation_platform_from(tables: Mapping[str, Any], seed: int | None = None)
     Raises
     ------
     PlatformError
-        They say something wrong, or what was drawn cannot be.
+        They are invalid, or a drawn value is.
     """
     return _platform(Document(dict(tables), PlatformError), seed)
 
@@ -101,17 +101,33 @@ def _platform(document: Document, seed: int | None) -> Platform:
     return platform
 
 
-def _link(between: list[str], bandwidth: float | Law, **values: Any) -> SiteLink:
+def _link(
+    between: list[str],
+    bandwidth: float | Law,
+    latency: float | Law = 0.0,
+    duplex: bool = True,
+) -> SiteLink:
     """Return a cable between two sites."""
     source, destination = between
-    return SiteLink(source, destination, Wire(bandwidth, **values))
+    return SiteLink(source, destination, Wire(bandwidth, latency, duplex))
 
 
-def _backbone(kind: str, hub: Any = None, links: Any = (), **wire: Any) -> SiteBackbone:
-    """Return what joins the sites."""
-    if wire and "bandwidth" not in wire:
+def _backbone(
+    kind: str,
+    hub: Switch | None = None,
+    links: Sequence[SiteLink] = (),
+    *,
+    bandwidth: float | Law | None = None,
+    latency: float | Law | None = None,
+    duplex: bool | None = None,
+) -> SiteBackbone:
+    """Return the network between the sites."""
+    wire = None
+    if bandwidth is not None:
+        wire = Wire(bandwidth, latency or 0.0, duplex is not False)
+    elif latency is not None or duplex is not None:
         raise InvalidValueError("key '{key}' is missing", "add it", ("bandwidth",))
-    return SiteBackbone(kind, Wire(**wire) if wire else None, hub, links)
+    return SiteBackbone(kind, wire, hub, tuple(links))
 
 
 def _whole(value: Any) -> Any:

@@ -55,7 +55,7 @@ _UNORDERED = {
     "actor": "argument prop",
     **dict.fromkeys(("route", "zoneRoute", "bypassRoute", "bypassZoneRoute"), "link_ctn"),
 }
-# What came before in a zone: SimGrid's parser knows its kind by its first elements.
+# State of the elements so far in a zone: SimGrid's parser knows its kind by its first elements.
 _ZONES, _HOSTS = "zones", "hosts or links"
 _BETWEEN_ZONES, _BETWEEN_HOSTS = "zone routes or traces", "routes or traces"
 _INNER = "zone cluster peer"
@@ -81,9 +81,9 @@ _THEN = {
     _BETWEEN_HOSTS: {f"{_ROUTE} {_TRACE}": _BETWEEN_HOSTS},
     "traces": {_TRACE: "traces"},
 }
-# The content of each element as SimGrid's parser takes it: from what came before to what may
-# follow, and what has then come. The DTD's content models of <zone> and <AS> are ambiguous, and the
-# parser resolves the two differently.
+# The content of each element as SimGrid's parser takes it: from the state before to the tags that
+# may follow, and the state after each. The DTD's content models of <zone> and <AS> are ambiguous,
+# and the parser resolves the two differently.
 _CONTENT = {
     "platform": {
         "": {"config random": "", _HARDWARE: _ZONES, "actor": "actors"},
@@ -103,7 +103,7 @@ _CONTENT = {
     },
     **{tag: {"": {children: ""}} for tag, children in _UNORDERED.items()},
 }
-# From an element, what came before in it and a tag to what has come then.
+# From an element, the state before and a tag to the state after.
 ORDER: dict[str, dict[str, dict[str, str]]] = {
     parent: {
         before: {
@@ -129,7 +129,7 @@ ALLOWED = {
     **{tag: REQUIRED[tag] | set(parts[1].split()) for tag, parts in _OTHERS.items()},
     **{tag: {*element.by_key, *_OLD_ATTRIBUTES.get(tag, ())} for tag, element in ELEMENTS.items()},
 }
-# Far below and above what there is: old modems, satellites, nodes full of accelerators.
+# Far below and above all real values: old modems, satellites, nodes full of accelerators.
 _PLAUSIBLE = {
     "f": (1e3, 1e18, "speeds are between 1kf and 1Ef"),
     "Bps": (10.0, 1e15, "bandwidths are between 10Bps and 1PBps"),
@@ -154,7 +154,7 @@ def attribute_problems(node: XmlElement) -> list[PlatformError]:
     Returns
     -------
     list of PlatformError
-        An unknown element, unknown attributes and missing ones; without a place.
+        An unknown element, unknown attributes and missing ones; they have no place yet.
     """
     tag = standard_tag(node.tag)
     if node.tag in _REMOVED:
@@ -190,7 +190,7 @@ def attribute_problems(node: XmlElement) -> list[PlatformError]:
 
 
 def order_problem(parent: XmlElement, child: XmlElement, before: str) -> PlatformError | None:
-    """Return what is wrong with an element after what came before in another; without a place.
+    """Return the error of an element that must not follow others in its parent, without a place.
 
     None for unknown and removed elements, which are reported as such.
     """
@@ -217,7 +217,7 @@ def named(node: XmlElement) -> str:
 
 
 def odd_quantities(text: str, value: Any, unit: str) -> list[tuple[str, str]]:
-    """Return what is said of the quantities in an attribute, and the remedies.
+    """Return warnings about the quantities in an attribute, and their remedies.
 
     Parameters
     ----------
@@ -272,9 +272,9 @@ def read_document(
         Of all errors.
     report : callable, optional
         Given the error of a DOCTYPE that SimGrid's parser would refuse, upon which the content is
-        read all the same; without it, the error is raised.
+        read nevertheless; None to raise it.
     warn : callable, optional
-        Given each warning; Python's `warnings` have it by default.
+        Called with each warning; by default it goes to Python's `warnings`.
     head : bool
         True to read no more than the options that precede the hardware.
 
@@ -395,7 +395,7 @@ class PlatformReader:
     file : path
         Named in errors.
     report : callable, optional
-        Given each error, upon which reading goes on without the element; without it, the first
+        Called with each error, and reading continues after the element; by default the first
         error is raised.
 
     Attributes
@@ -407,8 +407,8 @@ class PlatformReader:
     odd : list of (int, Problem)
         Line and warning for each quantity without a unit, or beyond all hardware.
     replaced : list of (int, str)
-        Line and name of each ``availability_file`` beside a ``speed_file``, which SimGrid loads
-        although nothing follows it.
+        Line and name of each ``availability_file`` of an element with a ``speed_file``, which
+        SimGrid loads although nothing follows it.
     """
 
     def __init__(
@@ -422,7 +422,7 @@ class PlatformReader:
         self.broken: list[XmlElement] = []
         self.odd: list[tuple[int, PlatformProblem]] = []
         self.replaced: list[tuple[int, str]] = []
-        # By what elements have in common: a part, then what copies it.
+        # By the attributes that elements share: a part, then the function that copies it.
         self._models: dict[tuple[Any, ...], Any] = {}
 
     def platform(self, root: XmlElement) -> Platform:
@@ -443,7 +443,7 @@ class PlatformReader:
             return Platform(config=tuple(config), actors=tuple(actors), directory=directory)
 
     def _children(self, parent: XmlElement) -> list[Any]:
-        """Build what is in an element, but its properties."""
+        """Build the children of an element except its properties."""
         parts = []
         order, before = ORDER.get(parent.tag, {}), ""
         for child in parent.children:
@@ -463,7 +463,7 @@ class PlatformReader:
     def _part(self, node: XmlElement) -> Any:
         """Build an element, if possible from one that differs in names, quantities and links only.
 
-        A large platform has many such elements, and what else was valid once is valid again.
+        A large platform has many such elements, whose other attributes need only one check.
         """
         element = ELEMENTS.get(node.tag)
         if element is None or not element.names or node.pieces:
@@ -477,7 +477,7 @@ class PlatformReader:
             value = text if not unit else _usual(unit, text)
             if value is None or value == "":
                 return self._build(node)
-            # No latency is a matter of its own: Wi-Fi links have none.
+            # A missing latency is not reported here: Wi-Fi links have none.
             if unit is None or value == 0:
                 key.append((each, text))
                 continue

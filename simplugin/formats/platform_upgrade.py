@@ -1,6 +1,6 @@
 """Platform and deployment files of older formats, rewritten in that of SimGrid 4.1.
 
-The rules are those of SimGrid's own script for it and of its DTD; numbers get their units besides.
+The rules are those of SimGrid's own script for it and of its DTD; numbers get units.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TOKEN = re.compile(
 _ATTRIBUTE = re.compile(r"(\s+)([^\s=]+)(\s*=\s*)(?:\"([^\"]*)\"|'([^']*)')")
 _DECLARED = re.compile(rb"<\?xml[^>]*?\sencoding\s*=\s*[\"']([\w.-]+)[\"']")
 _OLD_OPTIONS = {"workstation/model": "host/model", **ALIASES}
-# Attributes of version 3 that have no equivalent, the values that say nothing, and what to do.
+# Attributes of version 3 that have no equivalent, the values without effect, and the remedy.
 _LOST = {
     ("host", "availability"): (("1", "1.0"), "multiply its speed by it"),
     ("host", "state"): (("ON",), "let it follow a <trace> of its state"),
@@ -48,7 +48,7 @@ _LOST = {
 def upgraded(path: FilePath) -> str:
     """Return a platform or deployment file in the format of SimGrid 4.1.
 
-    Comments and layout stay, each line where it was. A file of version 4.1 is returned as it is.
+    Comments and layout stay, each line where it was. A file of version 4.1 is returned unchanged.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ def expanded(cluster: Cluster) -> Zone:
     Raises
     ------
     PlatformError
-        XML has no elements that say what the cluster says.
+        The cluster has no equivalent in XML.
     """
     backbone = cluster.backbone_sharing_policy if cluster.backbone_bandwidth else SHARED
     for is_one, obstacle in (
@@ -142,7 +142,7 @@ def expanded(cluster: Cluster) -> Zone:
 
 
 def expanded_platform(platform: Platform) -> Platform:
-    """Return a platform whose clusters are zones of explicit hosts and links.
+    """Return a platform with clusters as zones of explicit hosts and links.
 
     Names and routes stay the same; links of what were clusters can follow profiles.
 
@@ -159,7 +159,7 @@ def expanded_platform(platform: Platform) -> Platform:
     Raises
     ------
     PlatformError
-        XML has no elements that say what a cluster says: it is no flat one, say.
+        A cluster has no equivalent in XML; for example, it is not flat.
     """
     return replace(platform, elements=tuple(map(_written_out, platform.elements)))
 
@@ -185,7 +185,7 @@ class PlatformLines:
     locate : callable
         From the name of a profile file as the platform has it to the name to write.
     expand : bool
-        True if each host of a cluster is to have an element of its own.
+        True to write an element for each host of a cluster.
     """
 
     def __init__(self, locate: Callable[[str], str] = str, *, expand: bool = False) -> None:
@@ -200,7 +200,7 @@ class PlatformLines:
         return [*lines, "</platform>"]
 
     def _lines(self, part: Any, indent: str) -> list[str]:
-        """Return the lines of a part and what is in it."""
+        """Return the lines of a part and its children."""
         if isinstance(part, Opaque):
             return [indent + xml_text.empty(part.tag, part.attributes.items())]
         if self._expand and isinstance(part, Cluster):
@@ -217,7 +217,7 @@ class PlatformLines:
                 text = self._locate(text)
             attributes.append((attribute.key, text))
         if element.text and part.text:
-            # The text of a profile is written exactly as it is.
+            # The text of a profile is written unchanged.
             start = xml_text.start(tag, attributes)
             return [f"{indent}{start}>{saxutils.escape(part.text)}</{tag}>"]
         if not element.content:
@@ -226,7 +226,7 @@ class PlatformLines:
         return xml_text.block(indent, tag, attributes, content)
 
     def _content(self, part: Any, fields: tuple[str, ...], indent: str) -> list[str]:
-        """Return the lines of what is in a part."""
+        """Return the lines of the children of a part."""
         lines = []
         for name in fields:
             values = getattr(part, name)
@@ -245,7 +245,7 @@ class PlatformLines:
 
 
 def read_platform(path: FilePath) -> Platform:
-    """Read a platform file as it is written: its zones, clusters, hosts, links and routes.
+    """Read a platform file without expanding it: its zones, clusters, hosts, links and routes.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ def platform_text(
         Give each host of a cluster an element of its own.
     directory : path, optional
         Where the text will be a file, so that profile files elsewhere can be named relative to
-        it. None leaves their names as they are.
+        it. None leaves their names unchanged.
 
     Returns
     -------

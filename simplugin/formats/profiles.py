@@ -51,7 +51,7 @@ def profile_file_problems(platform: Platform) -> list[PlatformProblem]:
 def replaced_file_problems(
     platform: Platform, files: Iterable[tuple[int, str]]
 ) -> Iterator[tuple[int, PlatformProblem]]:
-    """Yield what is wrong with profile files that SimGrid loads although nothing follows them.
+    """Yield problems of profile files that SimGrid loads although no element uses them.
 
     Parameters
     ----------
@@ -189,12 +189,12 @@ def write_profiles(platform: Platform, directory: FilePath) -> Platform:
     Platform
         The same with the absolute names of the files in its profiles, which `write_platform`
         turns into names relative to the platform file: SimGrid opens no others. Profiles that
-        are files already stay as they are.
+        are files already stay unchanged.
 
     Raises
     ------
     PlatformError
-        A file cannot be written, or two profiles would have the same.
+        A file cannot be written, or two profiles would be in the same file.
     """
     target = Path(directory).absolute()
     try:

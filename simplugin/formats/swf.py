@@ -73,7 +73,7 @@ _LENIENT = "or leave such jobs out: lenient = true"
 
 
 def _mended(line: str, place: LineLocation, points: OpenPoints, lenient: bool) -> str | None:
-    """Return a job without what is of no use; None if it is left out.
+    """Return a job without its useless values; None if it is skipped.
 
     Raises
     ------
@@ -132,7 +132,7 @@ _LABELLED = re.compile(
 def header_of(comments: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Return labels and values of comments.
 
-    A comment is ``; Label: value``. One that is indented further goes on with the value above it;
+    A comment is ``; Label: value``. One that is indented further continues the value above it;
     any other has the label ``""``.
 
     Parameters
@@ -284,7 +284,7 @@ def write_swf(trace: JobTrace, path: FilePath) -> None:
         The header has what comments cannot say, or the file cannot be written.
     """
     lines = header_lines(trace.header)
-    # A header that would not be read back as it is.
+    # A header that would be read back differently.
     try:
         data = "\n".join(lines).encode("utf-8")
         comments = [line.lstrip().removeprefix(b";") for line in data.splitlines()]

@@ -44,9 +44,9 @@ def read_task_graph(
     path : path
         The file.
     name : str, optional
-        Of the graph; by default what the file calls it, or how the file is called.
+        Of the graph; by default its name in the file, else the name of the file.
     alpha : float, optional
-        The part that is not parallel, for tasks of which the file does not say it. Without, 0 for
+        Sequential part of tasks for which the file does not give it. None means 0 for
         tasks that the file has on several cores, and 1 for all others, which are no faster on
         several processors.
     speed : float, optional
@@ -58,8 +58,8 @@ def read_task_graph(
     Returns
     -------
     TaskGraph
-        What the file leaves open is in `TaskGraph.left_open`. See `read_dot`, `read_dax` and
-        `read_wfformat`.
+        The points that the file leaves open are in `TaskGraph.left_open`. See `read_dot`,
+        `read_dax` and `read_wfformat`.
 
     Raises
     ------

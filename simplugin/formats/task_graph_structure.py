@@ -106,8 +106,8 @@ def structure(
     Raises
     ------
     WorkloadFileError
-        There is no task, two have one name, an edge leads from or to none, is given twice, or
-        closes a cycle.
+        There is no task, two have one name, an edge leads from or to an unknown task, is a
+        duplicate, or closes a cycle.
     """
     if not tasks:
         raise document.error("there is no task", "describe at least one")
@@ -143,7 +143,7 @@ class ReadingContext(OpenPoints):
     speed : float, optional
         Of the processors that runtimes are those of [flop/s]; `DEFAULT_SPEED` is assumed without.
     alpha : float, optional
-        The part that is not parallel, for tasks of which the file does not say it; without, 1 for
+        Sequential part of tasks for which the file does not give it; None means 1 for
         tasks of one core, and 0 for those of several.
     lenient : bool
         True if sizes below 0 are read as 0.
@@ -155,7 +155,7 @@ class ReadingContext(OpenPoints):
     _negative: list[tuple[SourceLocation, str]] = field(default_factory=list)
 
     def unused(self, names: Iterable[str], of: str) -> None:
-        """Add what the file says in vain."""
+        """Add the values of the file without effect."""
         for name, count in sorted(Counter(names).items()):
             self.note(f"{name} of {of}", "not used", count)
 
@@ -174,7 +174,7 @@ class ReadingContext(OpenPoints):
         return max(value, 0.0)
 
     def flop(self, seconds: float, cores: float | None, what: str, place: SourceLocation) -> float:
-        """Return what a task computes on a number of cores, 1 if it is not given."""
+        """Return the flop of a task on a number of cores, 1 if it is not given."""
         speed = require_speed(DEFAULT_SPEED if self.speed is None else self.speed)
         if self.speed is None:
             self.note("runtimes on processors of unknown speed", f"of {format_speed(speed)}")
@@ -194,7 +194,7 @@ class ReadingContext(OpenPoints):
         return 1.0
 
     def finish(self) -> tuple[OpenPoint, ...]:
-        """Return what the file leaves open; refuse sizes below 0 unless they may be."""
+        """Return the points that the file leaves open; refuse sizes below 0 unless they may be."""
         if self._negative and not self.lenient:
             place, message = self._negative[0]
             more = len(self._negative) - 1
@@ -261,7 +261,7 @@ def read_graph(
     document : Place
         Place of the error if there is no task.
     reading : Reading
-        Takes what the file leaves open.
+        Receives the points that the file leaves open.
 
     Raises
     ------

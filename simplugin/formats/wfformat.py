@@ -48,13 +48,13 @@ def read_wfformat(
 
     A task is called like its ``id``, before version 1.5 like its ``name``. It computes what
     ``coreCount`` (``cores``) processors, 1 if that is not given, of a certain speed do in its
-    runtime; what the file says of the hosts on which it ran is left aside. The data that it works
+    runtime; the file's description of the hosts of that run is ignored. The data that it works
     on are the files that it reads, those that come from outside included; two members of a task
-    that WfFormat does not know, ``alpha`` and ``byte``, overrule what is said here. There is an
+    that WfFormat does not know, ``alpha`` and ``byte``, take precedence. There is an
     edge where ``parents`` or ``children`` say so, and where a task reads a file that another one
     writes: it carries the files that the parent writes and the child reads. A parent and a child
-    without such a file have an edge of 0 byte. Tasks that both read and write the same file are
-    ordered by ``parents`` and ``children`` only.
+    without such a file are joined by an edge of 0 byte. Tasks that both read and write the same
+    file are ordered by ``parents`` and ``children`` only.
 
     Parameters
     ----------
@@ -63,13 +63,13 @@ def read_wfformat(
     speed, alpha, lenient
         See `read_task_graph`.
     name : str, optional
-        Of the graph; by default what the file calls it.
+        Of the graph; by default its name in the file.
 
     Returns
     -------
     TaskGraph
         Tasks in the order of the document; edges in that of the ``parents`` of each, then those by
-        files only. `TaskGraph.left_open` says what the file leaves open.
+        files only. `TaskGraph.left_open` lists the points that the file leaves open.
 
     Raises
     ------
@@ -230,13 +230,13 @@ def _relations(
 
 
 def _specified(workflow: _Value, reading: ReadingContext) -> _Described:
-    """Return what versions from 1.5 on say: a specification, and an execution beside it."""
+    """Return the parts of versions from 1.5 on: a specification and an execution."""
     specification = workflow.member("specification")
     items = specification.member("tasks").items()
     labels = [task.member("id") for task in items]
     tasks = {label.text(): task for label, task in zip(labels, items, strict=True)}
     relations = _relations(tasks, {}, reading)
-    # Before what follows from the structure: its errors say more.
+    # Before the checks of the structure, whose errors say less.
     structure([(each.text(), each) for each in labels], relations, specification)
     sizes: dict[str, float] = {}
     for file in specification.listed("files"):
@@ -284,7 +284,7 @@ def _read_task(
 
 
 def _executed(workflow: _Value, names: Collection[str]) -> list[_Value]:
-    """Return what is said of the execution of each task."""
+    """Return the execution of each task."""
     execution = workflow.get("execution")
     if execution is None:
         raise workflow.error(
@@ -327,10 +327,10 @@ def write_wfformat(graph: TaskGraph, path: FilePath, *, speed: float = DEFAULT_S
     Each edge of more than 0 byte becomes a file. `read_wfformat` with the same speed gives the
     graph back, its edges by target: exactly if the speed is a power of two, and otherwise up to
     a relative 1e-15 of the computation (as long as no runtime is below 1e-300 s). ``alpha`` and,
-    where it is not the sum of what comes in, ``byte`` are members that WfFormat does not know.
-    The execution that the format asks for is that on one processor, on 1 January 1970. Its schema
+    where it is not the sum of incoming data, ``byte`` are members that WfFormat does not know.
+    The execution that the format requires is that on one processor, on 1 January 1970. Its schema
     allows only letters, digits, ``-``, ``_`` and ``.`` in the names of tasks, and whole numbers of
-    bytes; others are written as they are.
+    bytes; others are written unchanged.
 
     Parameters
     ----------

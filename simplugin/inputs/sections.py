@@ -116,7 +116,10 @@ class SchedulerSection(Section):
         ``capability.policy``, or ``module:function``; empty for kinds of workload that take none.
     parameters : dict
         Its keyword arguments, and those of its execution.
+    verify : bool
+        True to solve the models of the optima in cvxpy as well, and compare the values.
     """
 
     name: str
     parameters: dict[str, Any] = Field(default_factory=dict)
+    verify: bool = False

@@ -1,5 +1,4 @@
 from .bundle_benefit import largest_benefit as largest_benefit
-from .bundle_programs import relaxation as relaxation
 from .fair_sharing import fair_sharing as fair_sharing
 from .fair_sharing import weighted_max_min as weighted_max_min
 from .steady_state import steady_state as steady_state

@@ -24,7 +24,7 @@ class BandwidthCentric:
     compute : float64, shape (n_hosts,)
         Tasks that each host computes [tasks/s].
     sent : float64, shape (n_hosts,)
-        Tasks that each host receives; for the root, all that it hands out [tasks/s].
+        Tasks that each host receives; for the root, all tasks of the application [tasks/s].
     throughput : float
         Of the application [tasks/s].
     """
@@ -44,7 +44,7 @@ def bandwidth_centric(
 ) -> BandwidthCentric:
     """Return the best rates of one application: fast links first.
 
-    The most that a subtree can compute is what its root does and what the children take, served
+    The largest rate of a subtree is that of its root plus those of the children, served
     by decreasing bandwidth until the port is busy all the time [1]_; children of equal bandwidth
     are served in their order. A host that gets less than its subtree could compute keeps tasks for
     itself first. With the sums of flops and bytes over one task of each application, these are

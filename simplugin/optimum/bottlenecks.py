@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.optimum.flows import Flows, Program
-from simplugin.optimum.solvers import loaded, solved
+from simplugin.optimum.solvers import build_highs, solve_highs
 
 Floats = NDArray[np.float64]
 
@@ -20,19 +20,19 @@ LARGE = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Largest:
+class LargestTotal:
     """The largest weighted sum of throughputs.
 
     Attributes
     ----------
     host_price, link_price : float64, shapes (n_hosts,) and (n_links,)
-        Shadow prices: no way to have a task computed costs less than its application's weight,
+        Shadow prices: no path of a task costs less than its application's weight,
         and what all capacity brings in is the sum.
     served : bool, shape (n_applications,)
-        True for applications that may have a throughput at all.
+        True for applications with a positive throughput.
     equal : float64, shape (n_groups, n_applications)
-        The sum is reached if and only if ``equal @ throughput`` is 1, besides the bounds. An
-        equation for each group of applications whose cheapest ways have no resource in common
+        The sum is reached if and only if ``equal @ throughput`` is 1 and the bounds hold. An
+        equation for each group of applications with cheapest paths that share no resource
         with those of others, so that small ones do not drown in the sum.
     """
 
@@ -42,7 +42,7 @@ class Largest:
     equal: Floats
 
 
-def largest(flows: Flows) -> Largest:
+def largest_total(flows: Flows) -> LargestTotal:
     """Return the largest weighted sum of throughputs, by HiGHS.
 
     Parameters
@@ -61,7 +61,7 @@ def largest(flows: Flows) -> Largest:
     solver.changeColsCost(len(columns), columns, cost)
     solver.changeColBounds(load, 1.0, 1.0)
     # Prices are in units of `worth`.
-    price = program.prices(solved(solver).row_dual, sharing)
+    price = program.prices(solve_highs(solver).row_dual, sharing)
     price = flows.mended(price, sharing.weight / worth)
     # Utility per flop and byte; no way may be cheaper than its weight, not even by rounding.
     host_price, link_price = price[: sharing.n_hosts], price[sharing.n_hosts :]
@@ -69,7 +69,7 @@ def largest(flows: Flows) -> Largest:
     return _face(flows, host_price * ratio, link_price * ratio)
 
 
-def _face(flows: Flows, host_price: Floats, link_price: Floats) -> Largest:
+def _face(flows: Flows, host_price: Floats, link_price: Floats) -> LargestTotal:
     """Return what complementary slackness says of all optima."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -97,10 +97,10 @@ def _face(flows: Flows, host_price: Floats, link_price: Floats) -> Largest:
     sums = np.bincount(group[sharing.n_applications :], income, minlength=int(group.max()) + 1)
     equal = np.zeros((len(groups), sharing.n_applications))
     equal[of, np.flatnonzero(served)] = sharing.weight[served] / sums[groups][of]
-    return Largest(host_price, link_price, served, equal)
+    return LargestTotal(host_price, link_price, served, equal)
 
 
-# What a price brings in, of all that prices bring in, under which it is rounding.
+# Share of the value of all capacity under which that of a resource is rounding.
 NOISE = 1e-13
 
 
@@ -185,8 +185,8 @@ class Bottlenecks:
         columns = program.master.astype(np.int32)
         solver.changeColsBounds(len(columns), columns, demand, demand)
         self.searches += 1
-        solution = solved(solver)
-        # What a task more would add to the load.
+        solution = solve_highs(solver)
+        # Increase of the load by one more task.
         worth = np.asarray(solution.col_dual)[program.master] / program.unit[program.master]
         prices = program.prices(solution.row_dual, sharing)
         return program.rates(solution.col_value, sharing), self.bottleneck(prices, worth)
@@ -213,7 +213,7 @@ def highs(program: Program) -> Any:
     n_balances = program.balance.shape[0]
     load = coo_array(-np.ones((n_rows, 1)))
     matrix = block_array([[program.usage, load], [program.balance, None]], format="csc")
-    solver = loaded(
+    solver = build_highs(
         matrix,
         np.append(np.zeros(n_columns), 1.0),
         np.concatenate([np.full(n_rows, -np.inf), np.zeros(n_balances)]),

@@ -61,7 +61,7 @@ def entropic(bound: Floats, equal: Floats, weight: Floats) -> Floats:
 
 
 def _inside(bound: Floats, equal: Floats) -> tuple[Floats, Floats, Floats, Mask]:
-    """Return what is left of bounds, all equations, a point inside, and what is not always 0.
+    """Return remaining bounds, all equations, an interior point, and where it can be positive.
 
     A bound that holds as an equation wherever all equations do becomes one: an interior point
     method needs an inside.
@@ -70,7 +70,7 @@ def _inside(bound: Floats, equal: Floats) -> tuple[Floats, Floats, Floats, Mask]
     from scipy.optimize import linprog
 
     n_bounds, n = bound.shape
-    # What is free below each bound, and above 0; each counted up to a tenth.
+    # Slack of each bound, and of each value above 0; each counted up to a tenth.
     rows = np.vstack([bound, -np.eye(n)])
     free = np.zeros(n_bounds + n, dtype=bool)
     points: list[Floats] = []

@@ -60,7 +60,7 @@ def exact_steady_state(
     HiGHS finds an optimal basis of program (1); the equations of that basis are solved again in
     rational numbers, in which all constraints are checked. The prices are checked to prove that
     the smallest throughput per weight is optimal. Not proven are the stages after it: that
-    applications which could have more do, where some tasks have no data, and that communication
+    applications without data reach their largest throughputs, and that communication
     is least; these rest on HiGHS.
 
     Parameters
@@ -75,7 +75,7 @@ def exact_steady_state(
         If given, each quantity is the nearest fraction of at most this denominator, so
         that 1/3 can be given as a float. The result is that of the rounded quantities: where
         rounding raised a capacity or made a task smaller, the tree as given cannot do as much.
-        Without, floats are taken as they are, and rates have denominators as long as the
+        None takes floats as exact numbers; rates then have denominators as long as the
         product of many of them.
 
     Returns
@@ -175,10 +175,10 @@ class _System:
         return columns, tight
 
     def prices(self, basis: Any) -> tuple[list[Fraction], list[Fraction]]:
-        """Return what the first basis says that CPUs and ports are worth."""
+        """Return the prices of CPUs and ports at the first basis."""
         flows = self.flows
         columns, tight = self._basic(basis, [Fraction(-1)])
-        # One equation per basic column: what it uses at these prices is what it brings in.
+        # One equation per basic column: the cost of its usage equals its objective.
         equations: Sparse = {column: {} for column in columns}
         for row in tight:
             for column, x in self.rows[row].items():
@@ -202,11 +202,11 @@ class _System:
         )
 
     def _payer(self, host: int) -> int:
-        """Return whose port sends to a host."""
+        """Return the host that owns the port to a host."""
         return int(self.flows.tree.parent[host]) if self.flows.port == "single" else host
 
     def feasible(self, compute: Rates) -> Rates:
-        """Return rates of which none is negative and that overload nothing.
+        """Return nonnegative rates without any overload.
 
         Where quantities are equal but for rounding, those of the basis can miss that by as much.
         """
@@ -234,7 +234,7 @@ class _System:
         flop, byte, weight = (
             [exact(x) for x in each.tolist()] for each in (bags.flop, bags.byte, bags.weight)
         )
-        # What one byte costs on its way down to each host.
+        # Price of a byte on its path to each host.
         way = [_NONE] * tree.n_hosts
         cheapest: list[Fraction | None] = [None] * len(flop)
         for host, parent in enumerate(tree.parent.tolist()):

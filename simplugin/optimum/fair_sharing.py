@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.core.errors import InfeasibleError, UncertifiedError
-from simplugin.optimum.bottlenecks import Bottleneck, Bottlenecks, largest
+from simplugin.optimum.bottlenecks import Bottleneck, Bottlenecks, largest_total
 from simplugin.optimum.entropic import entropic
 from simplugin.optimum.fairest import alpha_fair, max_min
 from simplugin.optimum.flows import Flows
 from simplugin.optimum.interior import LITTLE, REGULAR, correction, interior_point
 from simplugin.optimum.paths import Paths
-from simplugin.optimum.solvers import ACCEPTED, certified
+from simplugin.optimum.solvers import ACCEPTED, certify
 from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Floats = NDArray[np.float64]
@@ -50,8 +50,8 @@ class FairShare:
         Weighted sum of utilities. For max-min fairness, the smallest throughput, per weight if
         weighted.
     gap : float
-        A certificate: by how much the conditions of optimality are missed at most, each relative
-        to what it is about, see `simplugin.optimum.paths.Paths.error`, and by how much a throughput
+        A certificate: by how much the conditions of optimality are missed at most, each in relative
+        terms, see `simplugin.optimum.paths.Paths.error`, and by how much a throughput
         is off, to first order; at most 1e-6, as a rule under 1e-8. For alpha 0 and max-min
         fairness also by how much each capacity would have to be less for the throughputs to be
         those of the cutting planes.
@@ -100,7 +100,7 @@ def fair_sharing(sharing: SharedDeployment, alpha: float = 1.0) -> FairShare:
     WorkloadError
         `alpha` is negative or not a number.
     InfeasibleError
-        An application reaches no host; the message names it, and how to right it.
+        An application reaches no host; the message names it and the remedy.
     UncertifiedError
         Quantities are too far apart for double precision; the message names the scarcest.
 
@@ -121,7 +121,7 @@ def fair_sharing(sharing: SharedDeployment, alpha: float = 1.0) -> FairShare:
 
 
 def weighted_max_min(sharing: SharedDeployment) -> FairShare:
-    """Return the sharing whose throughputs per weight are max-min fair (lexicographic).
+    """Return the sharing with max-min fair throughputs per weight (lexicographic).
 
     With equal weights it is the limit of alpha-fair sharing. With others it is none of that family:
     one of twice the weight has twice the throughput where both use the same.
@@ -148,7 +148,7 @@ def weighted_max_min(sharing: SharedDeployment) -> FairShare:
     )
     host_price, link_price = _of_no_capacity(flows, price, host_price, link_price)
     gaps = [abs(1 - float(bounds[int(number)].price @ throughput)) for number in stop]
-    error = certified(max(error, *gaps), "the max-min fair sharing", _remedy(Paths(flows)))
+    error = certify(max(error, *gaps), "the max-min fair sharing", _remedy(Paths(flows)))
     return FairShare(rate, throughput, host_price, link_price, float(level.min()), error)
 
 
@@ -169,7 +169,7 @@ def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
                 point = after
         if error <= ACCEPTED:
             break
-    certified(error, f"the fair sharing for alpha {alpha:g}", _remedy(ways))
+    certify(error, f"the fair sharing for alpha {alpha:g}", _remedy(ways))
     # Relative to the largest price: for a large alpha prices leave double precision.
     top = float(price.max())
     prices = np.zeros(sharing.n_hosts + sharing.n_links)
@@ -205,7 +205,7 @@ def _missed(
 
 
 def _log_worth(sharing: SharedDeployment, rate: Floats, alpha: float) -> Floats:
-    """Return logarithms of what a task more of each application is worth."""
+    """Return logarithms of the value of one more task of each application."""
     with np.errstate(divide="ignore"):
         throughput = np.log(sharing.throughput(rate))
     return np.asarray(np.log(sharing.weight) - alpha * throughput)
@@ -229,8 +229,8 @@ def _candidates(ways: Paths, flows: Flows, alpha: float) -> Iterator[tuple[Float
 def _tidied(ways: Paths, rate: Floats, price: Floats, alpha: float) -> Floats:
     """Return feasible rates without what solvers leave to rounding, as they see absolute loads.
 
-    Applications that use little take their cheapest ways only, and compute what prices ask for;
-    of the others, dearer ways with next to no share are dropped.
+    Applications that use little take their cheapest ways only, and compute as much as prices
+    determine; of the others, dearer ways with next to no share are dropped.
     """
     sharing = ways.sharing
     used, way_price, application = rate[ways.agent], ways.price(price), ways.application
@@ -243,7 +243,7 @@ def _tidied(ways: Paths, rate: Floats, price: Floats, alpha: float) -> Floats:
         share = used / np.bincount(application, used)[application]
     stray = (share < STRAY) & (way_price > way_price[cheapest][application])
     used = np.where(stray | little[application], 0.0, used)
-    # Its throughput is as large as what a task costs there says.
+    # Its throughput follows from the price of a task there.
     with np.errstate(over="ignore"):
         throughput = np.exp((np.log(sharing.weight) - way_price[cheapest]) / alpha)
     used[cheapest[little]] = throughput[little]
@@ -289,7 +289,7 @@ def _remedy(ways: Paths) -> str:
 def _largest(flows: Flows) -> FairShare:
     """Return the sharing for alpha = 0, as a limit."""
     sharing = flows.sharing
-    most = largest(flows)
+    most = largest_total(flows)
     served = most.served
 
     def even(bound: Floats) -> tuple[Floats, None]:
@@ -305,7 +305,7 @@ def _largest(flows: Flows) -> FairShare:
     with np.errstate(divide="ignore"):
         price = np.log(income[ways.resource])
     error = max(error, ways.error(rate, price, np.log(sharing.weight)))
-    certified(error, "the largest throughput", _remedy(ways))
+    certify(error, "the largest throughput", _remedy(ways))
     throughput = sharing.throughput(rate)
     objective = float(sharing.weight @ throughput)
     prices = _of_no_capacity(flows, sharing.weight, most.host_price, most.link_price)
@@ -317,11 +317,11 @@ def _cut(
     fairest: Callable[[Floats], tuple[Floats, Any]],
     settled: float,
 ) -> tuple[Floats, list[Bottleneck], Any, float]:
-    """Find bottlenecks until none changes what is fairest.
+    """Add bottlenecks until the fairest throughputs no longer change.
 
-    Returns feasible rates, all bottlenecks, what `fairest` returned last besides throughputs,
-    and by how much these differ from what the rates make: all bottlenecks are bounds, hence the
-    rates would be the fairest if each capacity were that much less.
+    Returns feasible rates, all bottlenecks, the second value that `fairest` returned last,
+    and the difference between its throughputs and those of the rates: all bottlenecks are bounds,
+    hence the rates would be the fairest if each capacity were that much less.
     """
     sharing = flows.sharing
     bottlenecks = Bottlenecks(flows)
@@ -369,7 +369,7 @@ def _of_no_capacity(
     missing = price[sharing.application] - flows.carriage(link_price)
     idle = np.flatnonzero(lost & (sharing.speed[sharing.host] == 0))
     np.maximum.at(host_price, sharing.host[idle], missing[idle] / flop[idle])
-    # The first link without bandwidth on the way makes up for what is still missing.
+    # The first link without bandwidth on the path gets the missing price.
     missing = missing - flop * host_price[sharing.host]
     closed = flows.carries.copy()
     closed[flows.carries] = sharing.bandwidth[sharing.link[flows.carries]] == 0

@@ -146,7 +146,8 @@ class _Problem:
         felt = np.min(np.where(self.bound > 0, price - self.log_bound, np.inf), axis=1)
         y = np.maximum(y, felt + np.log(1e-3))
         target, step = y + np.log(slack), 1.0
-        # Throughputs go with prices to the power of 1 / alpha: what is far for one is near.
+        # Throughputs go with prices to the power of 1 / alpha: large steps of prices are small
+        # ones of throughputs.
         pace = max(1.0, 0.1 * self.alpha)
         best, least, since = (rho, y), np.inf, 0
         for _ in range(400):

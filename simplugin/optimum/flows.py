@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-# By how much a way may be too cheap, relative to what a task is worth, and still be seen.
+# By how much a way may be too cheap, relative to the value of a task, and still be noticed.
 UNSEEN = 1e-8
 
 
@@ -33,7 +33,7 @@ class Program:
     usage : csc_array, shape (n_used_resources, n_columns)
         Share of each resource's capacity that a unit of each column takes.
     balance : csc_array, shape (n_branchings, n_columns)
-        What comes to an agent is what it computes and sends on.
+        An agent computes or forwards all tasks that it receives.
     resource : int64, shape (n_used_resources,)
         Host, or number of hosts plus link, of each row of `usage`.
     master : int64, shape (n_applications,)
@@ -211,7 +211,7 @@ class Flows:
         return price + added
 
     def cheapest(self, host_price: Floats, link_price: Floats) -> Floats:
-        """Return the price of the cheapest way to have a task of each application computed.
+        """Return the price of the cheapest path of a task of each application.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class Flows:
         return flow, rate
 
     def program(self, scale: Floats, *, capped: bool = True) -> Program:
-        """Return the linear program whose columns are about one where throughputs are `scale`.
+        """Return the linear program with columns near one where throughputs are `scale`.
 
         Parameters
         ----------
@@ -324,7 +324,7 @@ class Flows:
         return unit
 
     def _balance(self, flow: Integers, rate: Integers, unit: Floats) -> csc_array[np.float64]:
-        """Return the rows that say that what comes to an agent is computed or sent on."""
+        """Return the rows of balance: tasks that an agent receives are computed or forwarded."""
         from scipy.sparse import coo_array
 
         sharing = self.sharing

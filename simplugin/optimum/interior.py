@@ -1,4 +1,4 @@
-"""Fair sharing by an interior point method whose errors are relative to each way."""
+"""Fair sharing by an interior point method with errors relative to each way."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def correction(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the Newton step from rates and prices that nearly meet the conditions of optimality.
 
-    Small errors of the conditions can be large ones of throughputs. What is not used, or has no
-    price, stays as it is.
+    Small errors of the conditions can be large ones of throughputs. Unused paths and free
+    resources stay unchanged.
 
     Parameters
     ----------
@@ -190,7 +190,8 @@ class _Iteration:
         way, row, application = ways.way, ways.row, ways.application
         entries = np.bincount(way)
         if start is None:
-            # Half of an equal share of the scarcest resource, whose price all rows divide.
+            # Half of an equal share of the scarcest resource, and all its rows have the same part
+            # of the price.
             crowded = ways.demand + np.log(np.bincount(row))[row]
             self.rate = np.log(0.5) - np.maximum.reduceat(crowded, ways.first[:-1])
             part = -np.log(entries)[way]
@@ -210,7 +211,7 @@ class _Iteration:
         return InteriorPoint(self.rate, self.price)
 
     def measure(self) -> float:
-        """Compute what the next step needs, and return the largest error."""
+        """Compute the state that the next step needs, and return the largest error."""
         ways, application = self.ways, self.ways.application
         throughput = ways.throughput(self.rate)
         worth = self.log_weight - self.alpha * throughput

@@ -89,9 +89,9 @@ class Paths:
         """Return by how much the conditions of optimality are missed, each in relative terms.
 
         These are: no resource is overloaded; no way is cheaper than a task is worth; a dearer one
-        is not used, its share of the throughput times what it is too dear; a resource that is
-        not full has no price, its largest share in the price of a way times what is free; and
-        the worth of all capacity is that of what is used.
+        is not used, its share of the throughput times its excess price; a resource that is
+        not full has no price, its largest share in the price of a way times its free part; and
+        the values of all capacity and of the used part are equal.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class Paths:
         price : float64, shape (n_resources,)
             Logarithm of the price of each whole resource, in any unit of utility.
         worth : float64, shape (n_applications,)
-            Logarithm of what a task more is worth, in the same unit.
+            Logarithm of the value of one more task, in the same unit.
         """
         used = rate[self.agent]
         throughput = np.bincount(self.application, used, self.sharing.n_applications)

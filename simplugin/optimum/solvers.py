@@ -21,7 +21,10 @@ PROMISED = 1e-8
 ACCEPTED = 1e-6
 
 
-def certified(error: float, what: str, remedy: str, tolerance: float = ACCEPTED) -> float:
+_UNITS = "the quantities may be too far apart, check their units"
+
+
+def certify(error: float, what: str, remedy: str, tolerance: float = ACCEPTED) -> float:
     """Return the error of an optimum if it is small.
 
     Parameters
@@ -47,44 +50,39 @@ def certified(error: float, what: str, remedy: str, tolerance: float = ACCEPTED)
     return error
 
 
-def solve_by_clarabel(
-    problem: Any, what: str, *, inaccurate: bool = False, **settings: float
-) -> None:
-    """Solve a cvxpy problem by Clarabel, whose gap and residuals are its certificate.
+def solve_by_cvxpy(problem: Any) -> None:
+    """Solve a cvxpy problem, by HiGHS if it is linear and else by Clarabel.
 
     Parameters
     ----------
     problem : cvxpy.Problem
-        Its variables have values afterwards.
-    what : str
-        Names the problem in messages.
-    inaccurate : bool
-        Accept a solution that misses the solver's tolerances; the caller checks it.
-    **settings
-        Of Clarabel.
+        Solved in place.
 
     Raises
     ------
     InfeasibleError
-        There is no solution, or Clarabel gave up.
+        There is no solution.
     UncertifiedError
-        Clarabel stopped short of its tolerances.
+        The solver stopped before its tolerance.
     """
     import cvxpy
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
         try:
-            problem.solve(solver=cvxpy.CLARABEL, **settings)
+            if problem.is_lp():
+                tolerances = {
+                    f"{which}_feasibility_tolerance": 1e-9 for which in ("primal", "dual")
+                }
+                problem.solve(solver=cvxpy.HIGHS, **tolerances)
+            else:
+                problem.solve(solver=cvxpy.CLARABEL)
         except cvxpy.SolverError as error:
-            raise InfeasibleError(f"Clarabel gave up on {what}: {error}") from error
-    if problem.status == "optimal_inaccurate" and not inaccurate:
-        raise UncertifiedError(
-            f"Clarabel stopped short of its accuracy on {what};"
-            " the quantities may be too far apart, check their units"
-        )
-    if problem.value is None or problem.status not in ("optimal", "optimal_inaccurate"):
-        raise InfeasibleError(f"Clarabel calls {what} {problem.status}")
+            raise UncertifiedError(f"cvxpy found no solution: {error}; {_UNITS}") from error
+    if problem.status == "optimal_inaccurate":
+        raise UncertifiedError(f"Clarabel stopped before its tolerance; {_UNITS}")
+    if problem.status != "optimal":
+        raise InfeasibleError(f"cvxpy calls the model {problem.status}; check its constraints")
 
 
 # Relative to a resource's capacity: the least that HiGHS takes, and where it finds nothing. What
@@ -92,7 +90,7 @@ def solve_by_clarabel(
 TOLERANCES = 1e-10, 1e-8, 1e-7
 
 
-def loaded(matrix: csc_array, cost: Floats, lower: Floats, upper: Floats) -> Any:
+def build_highs(matrix: csc_array, cost: Floats, lower: Floats, upper: Floats) -> Any:
     """Return HiGHS with a program to minimise the cost of columns that are not negative.
 
     Parameters
@@ -128,7 +126,7 @@ def loaded(matrix: csc_array, cost: Floats, lower: Floats, upper: Floats) -> Any
     return solver
 
 
-def solved(solver: Any) -> Any:
+def solve_highs(solver: Any) -> Any:
     """Run HiGHS and return its solution.
 
     Raises
@@ -156,6 +154,6 @@ def solved(solver: Any) -> Any:
 
 
 def _set_tolerance(solver: Any, tolerance: float) -> None:
-    """Have HiGHS solve to a tolerance, relative to capacities."""
+    """Set the tolerance of HiGHS, relative to capacities."""
     solver.setOptionValue("primal_feasibility_tolerance", tolerance)
     solver.setOptionValue("dual_feasibility_tolerance", tolerance)

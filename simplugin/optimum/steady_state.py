@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bandwidth_centric import bandwidth_centric
-from simplugin.optimum.solvers import ACCEPTED, certified, loaded, solved
+from simplugin.optimum.solvers import ACCEPTED, build_highs, certify, solve_highs
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags
 
@@ -22,7 +22,7 @@ Port = Literal["single", "multi"]
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Nonzero coefficients ``demand / capacity``, both taken from the data as they are.
+    """Nonzero coefficients ``demand / capacity``, both unscaled.
 
     Attributes
     ----------
@@ -42,10 +42,10 @@ class TreeFlows:
     """Program (1) of Beaumont et al. with the rows and columns that matter.
 
     Columns are the tasks of each type that each host computes, those that each host with useful
-    children receives, and, last, the fair throughput [tasks/s]; a leaf computes what it receives.
-    Rows, in this order: one per CPU and one per port, at most 1; one per type and receiving host,
-    0: what comes is computed or sent on; one per type: what the root hands out per weight, less
-    the fair throughput, is at least 0.
+    children receives, and, last, the fair throughput [tasks/s]; a leaf computes all that it
+    receives. Rows, in this order: one per CPU and one per port, at most 1; one per type and
+    receiving host, 0: tasks received are computed or sent on; one per type: the root's throughput
+    per weight, less the fair throughput, is at least 0.
 
     Parameters
     ----------
@@ -66,20 +66,20 @@ class TreeFlows:
     Attributes
     ----------
     levels : list of int64
-        Hosts of each depth that compute or have descendants that do.
+        Hosts of each depth with a computing host in their subtree.
     allowed : bool, shape (n_hosts, n_types)
         True where a host has a speed and may compute the type.
     computing : int64, shape (n_computing,)
         Hosts that compute some type.
     column, flow : int64, shape (n_hosts, n_types)
-        Columns of computing and of receiving; -1 for none, as where nobody in a subtree may
+        Columns of computing and of receiving; -1 for none, as where no host of a subtree may
         compute a type.
     entries : Entries
         Of the matrix.
     unit : float64, shape (n_columns,)
         Unit of each column of the scaled program [tasks/s].
     port_of_row : int64, shape (n_ports,)
-        The host whose port (or, with "multi", whose link from the parent) a row is.
+        The host of each port row (with "multi", of each row of a link from the parent).
     """
 
     def __init__(self, tree: Tree, bags: Bags, port: Port = "single") -> None:
@@ -145,7 +145,7 @@ class TreeFlows:
         types = bags.n_applications
         kinds = np.arange(types)
         computing, edges, receiving = self.computing, self.edges, self.receiving
-        # The row in which what a host receives is spent; the root's are the throughputs.
+        # The balance row of each host; the root's are the throughputs.
         spent = np.full((tree.n_hosts, types), -1, dtype=np.int64)
         spent[self.passing] = np.arange(self.first_balance, self.first_throughput)
         spent[0] = self.first_throughput + kinds
@@ -195,11 +195,11 @@ class TreeFlows:
         """Return a throughput per weight that is fair, if not the fairest."""
         tree, bags, port = self.tree, self.bags, self.port
         if bags.hosts is None:
-            # One task of each application at a time.
+            # In rounds of one task of each application.
             weight = bags.weight
             flop, byte = float(np.sum(weight * bags.flop)), float(np.sum(weight * bags.byte))
             return bandwidth_centric(tree, flop, byte, port=port).throughput
-        # One application at a time.
+        # One application after the other.
         alone = [
             bandwidth_centric(tree, flop, byte, port=port, hosts=hosts).throughput
             for flop, byte, hosts in zip(
@@ -239,7 +239,7 @@ UNPRICED = 1e-9
 # Share of a throughput for which it is worth to solve once more, and how often at most.
 WORTH = 1e-9
 RESOLVES = 4
-# Share of a throughput that is given up where it cannot be reached again.
+# Share of a throughput that may be lost where it cannot be reached again.
 YIELD = 1e-9
 
 
@@ -255,8 +255,8 @@ class SteadyState:
         Tasks of each type that each host computes [tasks/s].
     sent : float64, shape (n_hosts, n_types)
         Tasks that each host receives from its parent [tasks/s]; in the root's row, all that it
-        hands out, to itself or others. Each row is the sum of what the host computes and of the
-        rows of its children, to the last bit.
+        hands out, to itself or others. Each row is the sum of the tasks that the host computes
+        and of the rows of its children, to the last bit.
     throughput : float64, shape (n_types,)
         Of each application [tasks/s].
     fair : float
@@ -313,8 +313,8 @@ def steady_state(
 
     Linear program (1) of [1]_ with priority weights. The smallest throughput per weight is
     maximised, then, as in section 4.1, the smallest of the applications that are not held back
-    yet, until all are. On a tree all throughputs per weight end up equal unless some
-    tasks have no data and others do, or some hosts may not compute some applications.
+    yet, until all are. On a tree all throughputs per weight end up equal unless only some
+    tasks have data, or some hosts may not compute some applications.
 
     Many optima share the same throughputs. Of these, one is chosen that keeps ports busy for the
     least time in total, over all links. It is the one for which Proposition 1 holds on stars (a
@@ -373,7 +373,7 @@ def steady_state(
         lost = np.where(tiny, compute, 0.0).sum(axis=0) / compute.sum(axis=0)
         if again == RESOLVES or float(np.max(lost)) < WORTH:
             break
-        # Without all of them at once, what they made is made by others, or hardly missed.
+        # Others make their tasks once all of them are forbidden, or the loss is small.
         program.forbid(tiny & (compute > 0))
         program.fairest()
         compute = program.chosen(least_communication)
@@ -386,7 +386,7 @@ def steady_state(
         sent = program.flows.gather(compute)
     throughput = sent[0]
     fair = float(np.min(throughput / bags.weight))
-    certified(
+    certify(
         (bound - fair) / bound,
         f"the steady state of the tree of {tree.hosts[0]!r}",
         "give quantities closer to one another, or exact_steady_state",
@@ -435,7 +435,7 @@ class SteadyProgram:
         lower[: flows.first_balance] = -np.inf
         upper[: flows.first_balance] = 1.0
         upper[flows.first_throughput :] = np.inf
-        self.solver = loaded(matrix, np.zeros(flows.n_columns), lower, upper)
+        self.solver = build_highs(matrix, np.zeros(flows.n_columns), lower, upper)
 
     def fairest(self) -> None:
         """Raise the smallest throughput, then the next, until all applications are held back."""
@@ -478,7 +478,7 @@ class SteadyProgram:
         return self.flows.rates(np.asarray(solver.getSolution().col_value))
 
     def forbid(self, tiny: NDArray[np.bool_]) -> None:
-        """Do without the columns of some pairs of host and type."""
+        """Fix the columns of some pairs of host and type at 0."""
         columns = self.flows.column[tiny]
         columns = columns[columns >= 0].astype(np.int32)
         zero = np.zeros(len(columns))
@@ -487,14 +487,14 @@ class SteadyProgram:
     def _solved(self, held: NDArray[np.bool_]) -> Any:
         """Run HiGHS with some throughputs held, and return its solution."""
         try:
-            return solved(self.solver)
+            return solve_highs(self.solver)
         except InfeasibleError:
             # Rounding can put a level that was reached out of reach.
             first = self.flows.first_throughput
             for kind in np.flatnonzero(held).tolist():
                 level = self.level[kind]
                 self.solver.changeRowBounds(first + kind, level * (1 - YIELD), level)
-            return solved(self.solver)
+            return solve_highs(self.solver)
 
     def prices(self) -> tuple[Floats, Floats, float]:
         """Return the prices of CPUs and ports that hold the smallest throughput back.
@@ -513,7 +513,7 @@ class SteadyProgram:
         cpu_price[flows.computing] = value[: flows.first_port] / tree.speed[flows.computing]
         port_price[flows.port_of_row] = value[flows.first_port : flows.first_balance]
         of_edge = port_price[tree.parent] if flows.port == "single" else port_price
-        # What one byte costs on its way down to each host.
+        # Price of a byte on its path to each host.
         way = np.zeros(tree.n_hosts)
         for level in flows.levels[1:]:
             way[level] = way[tree.parent[level]] + of_edge[level] / tree.bandwidth[level]
@@ -526,7 +526,7 @@ class SteadyProgram:
 
 
 def _set_costs(flows: TreeFlows, solver: Any, *, rising: bool) -> None:
-    """Have HiGHS maximise the fair throughput, or minimise the port time of all links."""
+    """Set the costs: maximise the fair throughput, or minimise the port time of all links."""
     cost = np.zeros(flows.n_columns)
     if rising:
         cost[flows.fair] = -1.0

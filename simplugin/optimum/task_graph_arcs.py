@@ -22,7 +22,7 @@ class Choices:
     """All pairs of a cluster and a number of processors, for each task and each edge.
 
     The last two axes of the larger arrays are (n_clusters, n_most): [k, p - 1] is for p processors
-    of cluster k, and says nothing where the cluster has fewer, see `allowed`.
+    of cluster k, and is meaningless where the cluster has fewer, see `allowed`.
 
     Attributes
     ----------
@@ -134,13 +134,13 @@ class Choices:
             edge = after
 
 
-# Of each cluster, how many windows are added at a time.
+# Of each cluster, the number of windows added in a round.
 WINDOWS = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """Tasks that all run between two dates on either side of which a schedule goes on.
+    """Tasks that all run between two dates within a schedule.
 
     Attributes
     ----------
@@ -158,14 +158,14 @@ class Window:
 
 
 class Arcs:
-    """Arcs between events, whose lengths are linear in the choices.
+    """Arcs between events, with lengths that are linear in the choices.
 
     Event 0 is the start of all, 1 + 2 v and 2 + 2 v are start and end of task v, and the last one
     is the end of all. An arc says that its length passes at least from one event to another:
 
     - the release date of a graph, from the start to each of its entry tasks;
     - the time of a task, from its start to its end;
-    - the time of a transfer by what the data come from, and once more by what they go to;
+    - the time of a transfer by the choice of its source, and once more by that of its target;
     - nothing, from exit tasks to the end;
     - of each cluster and some tasks that cannot run in the first and the last seconds of a
       schedule (a window): those seconds, and for how long these tasks keep the cluster busy.
@@ -284,7 +284,7 @@ class Arcs:
         Parameters
         ----------
         weight : float64, shape (n_arcs,)
-            Not negative; where all arcs from an event have 0, they share alike.
+            Not negative; arcs from an event that are all 0 get equal parts.
 
         Returns
         -------

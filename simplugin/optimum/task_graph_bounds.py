@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.core.errors import WorkloadError
-from simplugin.optimum.solvers import loaded, solved
+from simplugin.optimum.solvers import build_highs, solve_highs
 from simplugin.optimum.task_graph_arcs import Arcs, Choices, Window
 from simplugin.platforms.sites import Site
 from simplugin.workloads.task_graphs import GraphSet
@@ -21,7 +21,7 @@ from simplugin.workloads.task_graphs import GraphSet
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# How often choices and windows are added at most; what is known by then is a bound all the same.
+# Maximum number of rounds of added choices and windows; the result is a bound at any round.
 ROUNDS = 200
 
 
@@ -73,7 +73,7 @@ def relaxation(
     which is convex and falls (Amdahl's law): no allocation of whole processors lies under it,
     and it lies above all tangents.
 
-    Choices and windows are added to the program as they are needed. Whatever the errors of the
+    Choices and windows are added to the program on demand. Whatever the errors of the
     solver, `value` is computed from a flow alone.
 
     Parameters
@@ -124,7 +124,7 @@ def _search(arcs: Arcs, tolerance: float) -> GraphRelaxation:
         value = float(arcs.constant @ flow + price.min(axis=(1, 2)).sum())
         if value > best:
             best, proof = value, flow
-        # No flow brings more than one unit through windows: so much is what they can add.
+        # Windows carry at most one unit of flow, which limits their contribution.
         lack = tolerance * makespan / 2
         windows = arcs.violated(load, makespan, lack)
         if not windows:
@@ -184,7 +184,7 @@ class _Program:
         )
         lower = np.concatenate([np.ones(n), arcs.constant])
         upper = np.concatenate([np.ones(n), np.full(n_arcs, np.inf)])
-        self.solver = loaded(matrix, cost, lower, upper)
+        self.solver = build_highs(matrix, cost, lower, upper)
         # Dates of all events but the first are free: that all arcs hold is enough.
         free = np.append(0.0, np.full(events - 1, np.inf))
         self.solver.changeColsBounds(events, np.arange(events, dtype=np.int32), -free, free)
@@ -197,7 +197,7 @@ class _Program:
     def solved(self) -> tuple[float, Floats, Floats, Floats]:
         """Return the makespan, the duals of the rows, and time and load of the tasks."""
         arcs = self.arcs
-        solution = solved(self.solver)
+        solution = solve_highs(self.solver)
         value = np.asarray(solution.col_value)
         share = value[arcs.n_events :]
         at = (self.task, self.cluster, self.index)
@@ -207,7 +207,7 @@ class _Program:
         return float(value[arcs.last]), np.asarray(solution.row_dual), time, load
 
     def add_choices(self, price: Floats, paid: Floats, tolerance: float) -> bool:
-        """Add the best choice on each cluster where it is cheaper than what is paid for a task."""
+        """Add the best choice on each cluster where it is cheaper than the dual of its task."""
         index = price.argmin(axis=2)
         least = np.take_along_axis(price, index[:, :, None], axis=2)[:, :, 0]
         task, cluster = np.nonzero(least < paid[:, None] - tolerance / (100 * len(paid)))
@@ -280,8 +280,8 @@ class Bound:
 def area_bound(graphs: GraphSet, site: Site) -> Bound:
     """Return when all work could be done if all processors always computed.
 
-    By Amdahl's law a task keeps processors busy for least on one of them: it takes what the site
-    can do, at least for its flop. Work that is released late counts from then on.
+    By Amdahl's law a task keeps processors busy for least on one of them: all tasks take at least
+    their flop at the speed of the whole site. Work that is released late counts from then on.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def critical_path_bound(graphs: GraphSet, site: Site, *, transfers: bool = False
 
 
 def network_bound(graphs: GraphSet, site: Site) -> Bound:
-    """Return when all data could have passed the switches if these were never idle.
+    """Return the least date by which switches that are never idle can have passed all data.
 
     Whatever the mapping, the data of each edge pass at least one switch: what stays in a cluster
     that of the cluster, what does not, two. All switches together carry so much a second. What
@@ -318,8 +318,8 @@ def network_bound(graphs: GraphSet, site: Site) -> Bound:
     which no less remains to be done than after some edge.
 
     It holds only for schedules in which data that stay on their hosts pass the switch as well, as
-    in SimGrid's clusters with ``local="sent"``, and on sites whose ``switch`` and diagonal of
-    ``shared`` are what the network has, as those of `simplugin.platforms.sites`.
+    in SimGrid's clusters with ``local="sent"``, and on sites with the true ``switch`` and diagonal
+    of ``shared`` of their networks, as those of `simplugin.platforms.sites`.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ def relaxation_bound(
         Where.
     transfers : bool
         True if data take time even on an idle network, those that stay on their hosts as well;
-        the bound holds only for schedules of which this is true.
+        the bound holds only for such schedules.
     tolerance : float
         Largest distance of the bound under the program's optimum, relative to it.
 
@@ -396,7 +396,7 @@ def makespan_bound(
         Likewise; with it the bound of the switches counts as well, see `network_bound` for where
         it holds.
     program : bool
-        False leaves out `relaxation_bound`, whose time grows quickly with the number of tasks.
+        False leaves out `relaxation_bound`, which is slow for many tasks.
     """
     simple = _simple_bound(graphs, site, transfers)
     if transfers:

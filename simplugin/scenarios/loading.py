@@ -145,6 +145,8 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Scenar
     ------
     ScenarioError
         A module or function that it names cannot be imported.
+    UncertifiedError
+        The scenario verifies its optima, and one differs from that of its model.
     SimpluginError
         As `simplugin.simulate`.
     """
@@ -154,7 +156,12 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Scenar
     with scenario.importable():
         simulation = replace(scenario.simulation, progress=progress)
         outcome = scenario.kind.run(replace(scenario, simulation=simulation))
-        return add_user_metrics(scenario.metrics, scenario, outcome)
+        outcome = add_user_metrics(scenario.metrics, scenario, outcome)
+    if scenario.scheduler.verify:
+        from simplugin.optimum.verification import verify_optima
+
+        outcome = replace(outcome, listings=(*outcome.listings, verify_optima(outcome.optima)))
+    return outcome
 
 
 class Sections(Section):

@@ -33,6 +33,7 @@ from simplugin.scenarios.sections import (
 from simplugin.simulation.options import SimulationOptions
 
 if TYPE_CHECKING:
+    from simplugin.optimum.verification import VerifiableOptimum
     from simplugin.simulation.result import Result
 
 Settings = TypeVar("Settings", bound=Section)
@@ -70,6 +71,8 @@ class ScenarioResult:
         The schedule that the Gantt chart shows instead of the trace.
     graphs : tuple of GraphChart
         Graphs.
+    optima : tuple of VerifiableOptimum
+        The optima, or bounds, that the result is compared with.
     """
 
     row: Row
@@ -78,6 +81,7 @@ class ScenarioResult:
     figures: tuple[CurvePlot, ...] = ()
     schedule: ScheduleChart | None = None
     graphs: tuple[GraphChart, ...] = ()
+    optima: tuple[VerifiableOptimum, ...] = ()
 
     @classmethod
     def of(
@@ -86,6 +90,7 @@ class ScenarioResult:
         result: Result,
         *,
         figures: tuple[CurvePlot, ...] = (),
+        optima: tuple[VerifiableOptimum, ...] = (),
         also: Sequence[str] = ("energy",),
     ) -> ScenarioResult:
         """Return the result of a scenario from the assessment of its execution.
@@ -98,6 +103,8 @@ class ScenarioResult:
             The result of the simulation.
         figures : tuple of CurvePlot
             Curves.
+        optima : tuple of VerifiableOptimum
+            The optima, or bounds, that the execution is compared with.
         also : sequence of str
             Metrics of the simulation that are appended to those of the assessment.
         """
@@ -105,7 +112,7 @@ class ScenarioResult:
 
         simulated = (metric for metric in metrics(result) if metric.name in also)
         row = Row((*assessment.metrics(), *simulated), result.provenance, assessment.best)
-        return cls(row, result, assessment.listings(), figures)
+        return cls(row, result, assessment.listings(), figures, optima=optima)
 
     def _repr_html_(self) -> str:
         """Show metrics and tables in a notebook."""

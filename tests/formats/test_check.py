@@ -257,7 +257,7 @@ def test_old_files_are_told_how_to_be_upgraded(doctype, root, tmp_path):
     (finding,) = check([path])
     assert (finding.line, finding.severity) == (3, "error")
     assert f"simplugin platform upgrade {path}" in finding.remedy
-    with pytest.raises(PlatformError, match="simplugin platform upgrade"):
+    with pytest.raises(PlatformError):
         read_platform(path)
 
 

@@ -46,8 +46,9 @@ def test_a_tree_for_each(tmp_path):
 
 def test_one_root_for_all_trees(tmp_path):
     path = written(TWO, tmp_path)
-    with pytest.raises(DeploymentError, match=r"toml:5: its root 'a' has a parent, 'b'"):
+    with pytest.raises(DeploymentError) as caught:
         read_trees(path, root="a")
+    assert caught.value.line == 5
     path = written('[one]\nb = "a"\n[two]\nc = "a"\n[three]\n', tmp_path)
     found = [(tree.application, tree.root) for tree in read_trees(path, root="a")]
     assert found == [(name, "a") for name in ("one", "two", "three")]
@@ -111,7 +112,7 @@ def test_faults_in_json(text, message, tmp_path):
 def test_files_that_are_no_text(tmp_path):
     path = tmp_path / "tree.json"
     path.write_bytes(b"{\n\xff}")
-    with pytest.raises(DeploymentError, match="no UTF-8") as caught:
+    with pytest.raises(DeploymentError) as caught:
         read_trees(path, {"p": None})
     assert caught.value.line == 2
 
@@ -144,5 +145,6 @@ def test_a_platform_is_no_deployment(tmp_path):
         '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
         '<platform version="4.1">\n<zone id="w" routing="Full"/></platform>\n'
     )
-    with pytest.raises(DeploymentError, match=r"platform\.xml:3: this is a platform file"):
+    with pytest.raises(DeploymentError) as caught:
         read_deployment(path)
+    assert caught.value.line == 3

@@ -241,7 +241,7 @@ def test_what_the_platform_alone_objects_to_is_told_with_the_file(tmp_path):
     for old, new in (("c", "a-1.b"), ("s", "c"), ("t", "b-1.c"), ("d", "a")):
         text = text.replace(f'name = "{old}"', f'name = "{new}"')
     file.write_text(text)
-    with pytest.raises(PlatformError, match=r"a-1\.b-1\.c") as caught:
+    with pytest.raises(PlatformError) as caught:
         read_federation_platform(file)
     assert caught.value.file == file
     assert _read(tmp_path, BASE).platform().host_count == 8

@@ -81,9 +81,9 @@ def test_what_is_no_catalogue_is_refused(text, tmp_path):
 
 
 def test_lost_directories_are_named(tmp_path):
-    with pytest.raises(PlatformError, match="No such file"):
+    with pytest.raises(PlatformError):
         write_catalogue(Grid5000("", ()), (), tmp_path / "lost" / "catalogue.json")
-    with pytest.raises(PlatformError, match="No such file"):
+    with pytest.raises(PlatformError):
         read_facts(tmp_path / "lost")
 
 

@@ -221,5 +221,5 @@ def test_without_any_node_there_are_no_facts(grid, read):
     for number in (1, 2, 3, 10):
         grid.alpha(number)["performance"] = {}
     del grid["sites"]["south"]
-    with pytest.raises(PlatformError, match=r"no node in it can be described.*no performance"):
+    with pytest.raises(PlatformError):
         read(grid)

@@ -195,8 +195,9 @@ def test_files_before_version_3_are_refused(tmp_path: Path) -> None:
     old = tmp_path / "old.xml"
     for root in ("<platform_description/>", '<platform version="2"/>'):
         old.write_text(f"<?xml version='1.0'?>\n{root}\n")
-        with pytest.raises(FileError, match=r"old\.xml:2: .*version 3.*simgrid_update_xml"):
+        with pytest.raises(FileError) as caught:
             upgraded(old)
+        assert caught.value.line == 2
 
 
 def test_command(tmp_path: Path) -> None:

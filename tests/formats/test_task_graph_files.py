@@ -101,9 +101,9 @@ def test_the_end_of_the_name_tells_the_format(tmp_path):
         assert read_task_graph(path, speed=1) == expected
         assert read_task_graph(path, name="other", speed=1).name == "other"
     for suffix in ("", ".yaml"):
-        with pytest.raises(WorkloadFileError, match=r"name it with one of \.dot, "):
+        with pytest.raises(WorkloadFileError):
             read_task_graph(tmp_path / f"graph{suffix}")
-        with pytest.raises(WorkloadFileError, match=r"name it with one of \.dot, "):
+        with pytest.raises(WorkloadFileError):
             write_task_graph(graph, tmp_path / f"graph{suffix}")
 
 

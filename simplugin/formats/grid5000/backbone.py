@@ -97,7 +97,7 @@ def backbone(
     grid : Entry
         The reference.
     sites : dict
-        The sites that have nodes, each with its equipment.
+        The sites with nodes, each with its equipment.
     places : dict
         Where sites are.
     warnings : DataWarnings

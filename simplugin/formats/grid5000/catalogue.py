@@ -44,9 +44,9 @@ def read_facts(path: FilePath) -> tuple[Grid5000, tuple[DataWarning, ...]]:
     Returns
     -------
     facts : Grid5000
-        What is known.
+        Sites, nodes, switches and the backbone.
     warnings : tuple of DataWarning
-        What was found missing or contradictory when the reference was read.
+        Missing or contradictory entries of the reference.
 
     Raises
     ------
@@ -62,9 +62,9 @@ def shipped_catalogue() -> tuple[Grid5000, tuple[DataWarning, ...]]:
     Returns
     -------
     facts : Grid5000
-        What is known.
+        Sites, nodes, switches and the backbone.
     warnings : tuple of DataWarning
-        What was found missing or contradictory when the reference was read.
+        Missing or contradictory entries of the reference.
     """
     with resources.as_file(resources.files("simplugin.formats.grid5000") / SHIPPED) as path:
         return read_catalogue(path)
@@ -81,7 +81,7 @@ def read_catalogue(path: FilePath) -> tuple[Grid5000, tuple[DataWarning, ...]]:
     Returns
     -------
     facts : Grid5000
-        Exactly what was written.
+        Exactly the facts that were written.
     warnings : tuple of DataWarning
         The same.
 
@@ -104,9 +104,9 @@ def write_catalogue(facts: Grid5000, warnings: Iterable[DataWarning], path: File
     Parameters
     ----------
     facts : Grid5000
-        What is known.
+        Sites, nodes, switches and the backbone.
     warnings : iterable of DataWarning
-        What was found missing or contradictory.
+        Missing or contradictory entries of the reference.
     path : path
         Where; an existing file is replaced.
 
@@ -124,9 +124,9 @@ def catalogue_text(facts: Grid5000, warnings: Iterable[DataWarning]) -> str:
     Parameters
     ----------
     facts : Grid5000
-        What is known.
+        Sites, nodes, switches and the backbone.
     warnings : iterable of DataWarning
-        What was found missing or contradictory.
+        Missing or contradictory entries of the reference.
 
     Returns
     -------
@@ -203,7 +203,15 @@ def _plain(value: float) -> float | int:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def _catalogue(date: str, sites: Any, backbone: Any, places: Any, warnings: Any, **_: str) -> Any:
+def _catalogue(
+    date: str,
+    sites: tuple[SiteFacts, ...],
+    backbone: tuple[BackboneLink, ...],
+    places: tuple[SitePosition, ...],
+    warnings: tuple[DataWarning, ...],
+    format: str = "",  # noqa: A002, ARG001 # checked before
+    source: str = "",  # noqa: ARG001
+) -> tuple[Grid5000, tuple[DataWarning, ...]]:
     """Return the facts and the warnings of a catalogue."""
     return Grid5000(date, sites, backbone, places), warnings
 

@@ -1,4 +1,4 @@
-"""Entries of a reference of Grid'5000, and warnings about what is odd in them."""
+"""Entries of a reference of Grid'5000, and warnings about invalid ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DataWarnings:
     found : list of DataWarning
         In the order in which they came up.
     about : tuple of str
-        What they concern, as in `DataWarning`.
+        Their subjects, as in `DataWarning`.
     """
 
     found: list[DataWarning] = field(default_factory=list)
@@ -60,7 +60,7 @@ def quoted(value: Any) -> str:
 # Possible parts of an entry; the rest of the reference (servers, pdus, sensors) is no platform.
 KINDS = ("sites", "clusters", "nodes", "network_equipments")
 _NAME = re.compile(r"[\w.+-]+")
-# Far above every rate and speed that exists, far below what a float cannot hold.
+# Far above every rate and speed that exists, far below the largest float.
 _LARGEST = 1e30
 
 
@@ -75,7 +75,7 @@ class ReferenceEntry:
     place : str
         Its file within the reference, or its path within the dump.
     content : dict
-        What is said of it.
+        Its keys and values.
     parts : dict
         The entries below it for each of `KINDS`, in the order of their uids.
     """
@@ -97,9 +97,9 @@ def grid_entry(
         The grid with all that is in it, as the API's deep description has it: each of `KINDS` a
         list of objects with ``uid``, an object keyed by uid, or an object with ``items``.
     warnings : DataWarnings
-        Takes what is left out.
+        Receives a warning for each entry that is skipped.
     extension : str
-        What names of files end with, for the places of entries that have a file of their own.
+        Suffix of file names, for the places of entries with a file of their own.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def is_retired(content: dict[str, Any]) -> bool:
 def objects(
     content: dict[str, Any], key: str, place: str, warnings: DataWarnings
 ) -> list[tuple[int, dict[str, Any]]]:
-    """Return the objects of a list with their indices; what is none of them is left out."""
+    """Return the objects of a list with their indices; skip all other values."""
     values = content.get(key)
     if values is None:
         return []
@@ -154,7 +154,7 @@ def _parts(
     warnings: DataWarnings,
     extension: str,
 ) -> dict[str, tuple[ReferenceEntry, ...]]:
-    """Return what is below an entry (of these uids), each kind in the order of uids."""
+    """Return the entries below an entry (of these uids), each kind in the order of uids."""
     parts = {}
     for kind in KINDS:
         found: dict[str, ReferenceEntry] = {}
@@ -184,7 +184,7 @@ def _parts(
 
 
 def _members(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the members of a collection in any of its forms, with their key if they have one."""
+    """Yield the members of a collection in any of its forms, with their keys if any."""
     if isinstance(value, dict) and isinstance(value.get("items"), list):
         value = value["items"]
     if isinstance(value, dict):
@@ -196,7 +196,7 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _about(kind: str, above: tuple[str, ...], uid: str) -> tuple[str, ...]:
-    """Return what a warning on an entry concerns; its uid is empty where it has none."""
+    """Return the subject of a warning on an entry; the uid is empty if it is missing."""
     if kind == "nodes" and len(above) == 2:
         return ("cluster", *above)
     if kind == "clusters" and len(above) == 1:

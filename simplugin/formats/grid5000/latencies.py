@@ -38,7 +38,7 @@ _COMMENTS = {
 def read_latencies(path: FilePath, facts: Grid5000 | None = None) -> Latencies:
     """Read a table of latencies.
 
-    Keys that it lacks have the values of `Latencies`. The tables ``adapters.<interface>`` replace
+    Missing keys default to the values of `Latencies`. The tables ``adapters.<interface>`` replace
     all rates of the interface, ``cities`` adds to those that are known.
 
     Parameters
@@ -46,13 +46,13 @@ def read_latencies(path: FilePath, facts: Grid5000 | None = None) -> Latencies:
     path : path
         A TOML file as `latencies_text` writes it.
     facts : Grid5000, optional
-        All that is known, not only what was selected: interfaces, links and cities that neither
-        these nor the built-in table have are refused. Without, they are taken.
+        All facts, not only selected ones: interfaces, links and cities that neither
+        these nor the built-in table contain are refused; None to accept them.
 
     Returns
     -------
     Latencies
-        What it says.
+        The latencies.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def _rate_text(rate: float) -> str:
 
 
 def _key(name: str) -> str:
-    """Write a key, quoted where TOML asks for it."""
+    """Write a key, quoted where TOML requires it."""
     if re.fullmatch(r"[\w-]+", name, re.ASCII):
         return name
     return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -49,8 +49,8 @@ def ethernet_adapter(
 
     It is the fastest Ethernet adapter in use. Its rate is its own or that of the switch's port,
     whichever is lower: a cable is as fast as its slower end. Of the switch, the node's own word is
-    taken against those of switches; where it has none that exists, the one switch whose port names
-    the adapter is taken, else the router.
+    taken against those of switches; where it names no existing one, the only switch with a port
+    that names the adapter is taken, else the router.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def cluster_facts(
     network : SiteNetwork
         The equipment of its site.
     warnings : DataWarnings
-        Takes one warning for all nodes of which the same is said.
+        Receives one warning for all nodes with the same problem.
 
     Returns
     -------
@@ -247,7 +247,7 @@ def cluster_facts(
             said.append((LEFT_OUT, str(problem)))
         for note in said:
             notes.setdefault(note, []).append(which)
-    # One warning for all nodes of which the same is said.
+    # One warning for all nodes with the same problem.
     for (kind, message), numbers in notes.items():
         nodes = f"{cluster.uid}-{radical.of_numbers(sorted(numbers))}"
         warnings.found.append(
@@ -299,7 +299,7 @@ def _alike(node: ReferenceEntry, network: SiteNetwork, notes: Notes) -> Alike:
 
 
 def _core_speed(performance: Any, cores: int, notes: Notes) -> float:
-    """Return what a core computes [flop/s]."""
+    """Return the speed of a core [flop/s]."""
     figures = performance if isinstance(performance, dict) else {}
     total = number(figures, "node_flops")
     core = number(figures, "core_flops")

@@ -97,7 +97,7 @@ def _dump(content: Any, path: FilePath) -> dict[str, Any]:
 
 
 def _json_of(data: bytes, file: FilePath) -> Any:
-    """Return what a JSON file holds."""
+    """Return the content of a JSON file."""
     return parse_json(decoded(data, file, PlatformError), file, PlatformError).content
 
 
@@ -173,7 +173,7 @@ def _archive_root(names: Iterable[str]) -> str:
         for match in (re.match(r"((?:.*?/)??)sites/[^/]+/.*\.json", name) for name in names)
         if match is not None
     }
-    # The repository has its sources beside what is made of them; these are in data/grid5000.
+    # The repository contains sources and generated files; the latter are in data/grid5000.
     return min(roots, key=lambda root: (not root.endswith("data/grid5000/"), root), default="")
 
 
@@ -192,9 +192,9 @@ _DATE = re.compile(r"(?<!\d)\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?
 def read_reference(
     path: FilePath, *, date: str | None = None
 ) -> tuple[Grid5000, tuple[DataWarning, ...]]:
-    """Read what the reference says of sites, nodes, switches and the backbone.
+    """Read sites, nodes, switches and the backbone from the reference.
 
-    What cannot be used is left out, what disagrees is decided, what is missing is assumed, each
+    Invalid entries are skipped, contradictions are decided, missing values are assumed, each
     with a warning: see `cluster_facts`, `uplinks` and `backbone` in this room.
 
     Parameters
@@ -210,9 +210,9 @@ def read_reference(
     Returns
     -------
     facts : Grid5000
-        All sites that have nodes.
+        All sites with nodes.
     warnings : tuple of DataWarning
-        What was odd, sorted by place; the places are the same wherever the reference lies.
+        Problems of the data, sorted by place; places do not depend on where the reference is.
 
     Raises
     ------

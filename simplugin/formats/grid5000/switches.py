@@ -33,7 +33,7 @@ class SwitchPort:
         ``node``, ``switch``, ``router``, ``backbone``, ``channel``, ``server``, ``other``; of the
         linecard where the port has none of its own.
     uid : str
-        What is plugged in: a node, an equipment, or the name of the channel that it belongs to.
+        The connected device: a node, an equipment, or the name of the channel that it belongs to.
     device : str
         The adapter of the node; empty if unknown.
     rate : float or None
@@ -51,7 +51,7 @@ class SwitchPort:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSwitch:
-    """A switch or router with what is plugged into it.
+    """A switch or router with its connected devices.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class ReferenceSwitch:
         return sum(rates) if rates else None
 
     def rate_of_ports(self, channel: str) -> float:
-        """Return what the ports of a channel carry together [bit/s]."""
+        """Return the rate of all ports of a channel together [bit/s]."""
         return sum(
             port.rate or 0.0
             for port in self.ports
@@ -194,7 +194,7 @@ def site_network(site: ReferenceEntry, warnings: DataWarnings) -> SiteNetwork:
     site : Entry
         The site.
     warnings : DataWarnings
-        Takes what is odd.
+        Receives warnings about invalid entries.
 
     Returns
     -------
@@ -260,7 +260,7 @@ def unknown_nodes(network: SiteNetwork, known: set[str], warnings: DataWarnings)
 
 
 def _port(port: dict[str, Any], card: dict[str, Any], rate: float | None) -> SwitchPort:
-    """Return a port; what it does not say itself, its linecard says."""
+    """Return a port; its linecard gives the values that it lacks."""
     return SwitchPort(
         text(port, "kind") or text(card, "kind"),
         text(port, "uid"),
@@ -271,7 +271,7 @@ def _port(port: dict[str, Any], card: dict[str, Any], rate: float | None) -> Swi
 
 
 def _rate(content: dict[str, Any], place: str, what: str, warnings: DataWarnings) -> float | None:
-    """Return a rate; what is there and is none gives a warning."""
+    """Return a rate; warn about a value that is not a rate."""
     rate = number(content, "rate")
     if rate is None and content.get("rate") is not None:
         warnings.left_out(
@@ -288,11 +288,12 @@ def uplinks(
 ) -> tuple[Uplink, ...]:
     """Return the uplinks of all switches that nodes hang from.
 
-    The way to the router is the one of fewest cables; among these, the one whose slowest cable is
-    fastest; then the one by the switch of the least name. Either end of a cable may name it; where
-    both do and their rates differ, the lower counts, since a cable is as fast as its slower end.
-    Where no rate is known, or no way, the switch has a cable (in the latter case to the router)
-    that carries all adapters behind it at once: what is assumed makes nothing slow.
+    The way to the router is the one of fewest cables; among these, the one with the fastest
+    slowest cable fastest; then the one by the switch of the least name. Either end of a cable may
+    name it; where both do and their rates differ, the lower counts, since a cable is as fast as
+    its slower end. Where no rate is known, or no way, the switch has a cable (in the latter case
+    to the router) that carries all adapters behind it at once, so that no assumption slows
+    anything down.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.core.errors import WorkloadError
-from simplugin.optimum.solvers import certified, loaded, solved
+from simplugin.optimum.solvers import build_highs, certify, solve_highs
 
 Floats = NDArray[np.float64]
 # Number of coalitions that each step adds to the program, and tolerance of an excess, relative to
@@ -76,18 +76,18 @@ def least_core(worths: Floats) -> LeastCore:
         matrix = np.column_stack([members[[*rows, everyone]], [1.0] * len(rows) + [0.0]])
         lower = worth[[*rows, everyone]]
         upper = np.append(np.full(len(rows), np.inf), worth[-1])
-        solver = loaded(csc_array(matrix), np.append(np.zeros(n_players), 1.0), lower, upper)
+        solver = build_highs(csc_array(matrix), np.append(np.zeros(n_players), 1.0), lower, upper)
         columns = np.arange(n_players + 1, dtype=np.int32)
         free = np.full(n_players + 1, np.inf)
         solver.changeColsBounds(len(columns), columns, -free, free)
-        *found, epsilon = np.asarray(solved(solver).col_value).tolist()
+        *found, epsilon = np.asarray(solve_highs(solver).col_value).tolist()
         shares = np.array(found)
         excess = excesses(worth, shares)
         excess[[0, everyone, *rows]] = -np.inf
         worst = np.argsort(-excess, kind="stable")[:_ADDED]
         added = worst[excess[worst] > epsilon + _EXACT].tolist()
         if not added:
-            certified(float(excess.max()) - epsilon, "the least core", "give fewer players")
+            certify(float(excess.max()) - epsilon, "the least core", "give fewer players")
             break
         rows += added
     return LeastCore(epsilon * unit, shares * unit)

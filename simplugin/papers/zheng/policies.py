@@ -13,8 +13,8 @@ import numpy as np
 from simplugin.market.policies.isgbmat import PRINTED, REPAIRED, REPAIRS, Run, run_isgbmat
 from simplugin.market.policies.shares import in_proportion, one_by_one, round_robin
 from simplugin.market.policies.shipped import POLICIES, decide
-from simplugin.optimum.bundle_programs import continuous_optimum
 from simplugin.papers.statements import Quantity, determined_by, resampled, share
+from simplugin.papers.zheng.divided_bundles import continuous_optimum
 from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
 from simplugin.papers.zheng.settings import EQUAL, TASKS, best_of
 from simplugin.results.curves import CurvePlot

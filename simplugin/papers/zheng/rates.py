@@ -15,8 +15,8 @@ from simplugin.market.discount_rates import (
     rates_for,
 )
 from simplugin.market.model import HOUR, PricedAssignment
-from simplugin.optimum.bundle_benefit import identical_benefit, mixed_benefit, scaled_benefit
 from simplugin.papers.statements import Quantity, determined_by, share
+from simplugin.papers.zheng.mixed_bundles import identical_benefit, mixed_benefit, scaled_benefit
 from simplugin.papers.zheng.random_markets import random_market
 from simplugin.papers.zheng.settings import (
     ALPHA,

@@ -19,6 +19,7 @@ from simplugin.core.errors import PlatformError, SimpluginError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.inputs.sections import Section
 from simplugin.optimum.steady_state import steady_state
+from simplugin.optimum.verification import steady_state_optimum
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
 from simplugin.scenarios.kinds.applications import (
@@ -189,7 +190,8 @@ def run(scenario: Scenario) -> ScenarioResult:
         **simulation.keywords(),
     )
     found = BagAssessment(done, best, policy.expected_throughput, changes)
-    return ScenarioResult.of(found, done.result, figures=found.figures())
+    optima = (steady_state_optimum(best, bags),)
+    return ScenarioResult.of(found, done.result, figures=found.figures(), optima=optima)
 
 
 def check(scenario: Scenario) -> ChosenScheduler[BagSchedulerSection]:

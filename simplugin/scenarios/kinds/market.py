@@ -34,6 +34,7 @@ from simplugin.market.policies.shipped import (
     decide,
 )
 from simplugin.market.sites import hosts_beside, shared_site, site_of
+from simplugin.optimum.verification import bundle_optimum
 from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.scenarios.kinds.market_workload import BundlesWorkload, bundles_of
@@ -118,7 +119,11 @@ def run(scenario: Scenario) -> ScenarioResult:
             **scenario.simulation.keywords(),
         )
     found = BundleAssessment(done, left_open)
-    return ScenarioResult.of(found, done.result, figures=found.figures())
+    optima = tuple(
+        bundle_optimum(deal.market, best, f"benefit of {bundles[deal.bundle].name}")
+        for deal, best in zip(found.deals, found.optima, strict=True)
+    )
+    return ScenarioResult.of(found, done.result, figures=found.figures(), optima=optima)
 
 
 def check(scenario: Scenario) -> ChosenScheduler[MarketSchedulerSection]:

@@ -19,6 +19,7 @@ from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Time
 from simplugin.inputs.sections import Section
 from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.optimum.verification import fair_sharing_optimum
 from simplugin.platforms import Platform
 from simplugin.pricing.assessment import PricingAssessment, Recovery, Stretch, events_of
 from simplugin.pricing.changes import intervals
@@ -195,7 +196,10 @@ def _in_rounds(scenario: Scenario, method: Method[Any], rounds: int) -> Scenario
     simulation = scenario.traced_on_demand("trace", "gantt")
     done = negotiate(platform, sharing, method, rounds, utility, **simulation.keywords())
     found = PricingAssessment(sharing, utility, done.trajectory, best)
-    return ScenarioResult.of(found, done.result, figures=found.figures(), also=_SIMULATED)
+    optima = (fair_sharing_optimum(sharing, scenario.workload.alpha, best),)
+    return ScenarioResult.of(
+        found, done.result, figures=found.figures(), optima=optima, also=_SIMULATED
+    )
 
 
 def _through_changes(
@@ -245,7 +249,13 @@ def _through_changes(
     stretches = [Stretch(kept, part, best) for part, best in zip(parts, optima, strict=True)]
     events = events_of(sharing, applications, [*changes, *of_platform])
     found = Recovery(sharing, utility, kept, stretches, events)
-    return ScenarioResult.of(found, kept.result, figures=found.figures(), also=_SIMULATED)
+    verifiable = tuple(
+        fair_sharing_optimum(part.sharing, workload.alpha, best, f"objective from {part.start:g} s")
+        for part, best in zip(parts, optima, strict=True)
+    )
+    return ScenarioResult.of(
+        found, kept.result, figures=found.figures(), optima=verifiable, also=_SIMULATED
+    )
 
 
 def _utility(scenario: Scenario) -> AlphaFair:

@@ -26,6 +26,7 @@ from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.inputs.validation import one_of
 from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
+from simplugin.optimum.verification import makespan_optimum
 from simplugin.platforms import Platform
 from simplugin.platforms.sites import Site
 from simplugin.scenarios.scenario import Scenario, ScenarioResult, Schedulers, WorkloadKind
@@ -451,6 +452,13 @@ def run(scenario: Scenario) -> ScenarioResult:
     together = bounds[0]
     if graphs.n_graphs > 1 or graphs.release[0] > 0:
         together = makespan_bound(graphs, site, transfers=moved, program=program)
+    bound_of = partial(makespan_optimum, site=site, transfers=moved, program=program)
+    optima = [bound_of(graphs, bound=together, name="bound of makespan")]
+    if graphs.n_graphs > 1:
+        optima += [
+            bound_of(GraphSet((graph,)), bound=bound, name=f"bound of {graph.name}")
+            for graph, bound in zip(graphs.graphs, bounds, strict=True)
+        ]
     cores = {host.name: host.cores for host in resolve(platform).hosts}
     found = GraphAssessment(
         done,
@@ -462,7 +470,7 @@ def run(scenario: Scenario) -> ScenarioResult:
         program,
     )
     return replace(
-        ScenarioResult.of(found, done.result),
+        ScenarioResult.of(found, done.result, optima=tuple(optima)),
         schedule=found.chart(scenario.title),
         graphs=found.graph_charts(),
     )

@@ -19,9 +19,10 @@ from simplugin.market.policies.isgbmat import run_isgbmat
 from simplugin.market.policies.negotiation import negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, as_negotiation, policy_called
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.optimum.bundle_programs import assignment_program, continuous_optimum, relaxation
+from simplugin.optimum.models import bundle_benefit, divided_benefit
 from simplugin.papers.zheng.balance import balanced_state
 from simplugin.papers.zheng.counters import kept_parts, serve
+from simplugin.papers.zheng.divided_bundles import continuous_optimum
 from simplugin.papers.zheng.negotiations import (
     bisection_rounds,
     clock,
@@ -283,7 +284,7 @@ def test_all_ways_to_the_maximum_agree_with_all_tasks_sorted(market):
             np.testing.assert_allclose(agreed.payments, vcg.payments, rtol=1e-7, atol=1e-9 * most)
     assert run_isgbmat(*market.arguments).amounts.tolist() == best.amounts.tolist()
     scale = max(most, 1e-300)
-    assert assignment_program(*market.arguments)[0] == pytest.approx(most, abs=1e-6 * scale)
+    assert bundle_benefit(*market.arguments).solve() == pytest.approx(most, abs=1e-6 * scale)
     divided = continuous_optimum(*market.arguments)
     assert divided.amounts.sum() == pytest.approx(market.m)
     assert most * (1 - 1e-9) <= divided.benefit <= (most + divided.margin) * (1 + 1e-9)
@@ -328,7 +329,8 @@ def test_invalid_tables_are_refused(arguments):
 
 
 @pytest.mark.parametrize(
-    "ask", [balanced_state, lambda market: relaxation(*market.arguments), lambda market: market.q]
+    "ask",
+    [balanced_state, lambda market: divided_benefit(*market.arguments), lambda market: market.q],
 )
 def test_what_needs_discount_rates_says_so(ask):
     with pytest.raises(WorkloadError):

@@ -10,7 +10,6 @@ from market_draws import bundle_markets
 
 from simplugin.core.errors import WorkloadError
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.optimum.bundle_programs import continuous_optimum
 from simplugin.papers.zheng.balance import (
     balanced_state,
     best_response,
@@ -19,6 +18,7 @@ from simplugin.papers.zheng.balance import (
     is_supported,
     nearest_balance,
 )
+from simplugin.papers.zheng.divided_bundles import continuous_optimum
 from simplugin.workloads.bundle_markets import BundleMarket
 
 LEAST = BundleMarket([7, 12], 4, 4, 0.5)
