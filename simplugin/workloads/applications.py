@@ -26,7 +26,7 @@ _READERS: dict[str, Callable[[Any], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """A bag of independent tasks of equal size, whose data start at one host.
+    """A bag of independent tasks of equal size, with all data at one host at the start.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ FIVE_HOSTS_APPLICATIONS = (
 
 @dataclass(frozen=True, eq=False)
 class Bags:
-    """Applications of independent tasks whose data all start at the root of one tree.
+    """Applications of independent tasks with all data at the root of one tree.
 
     Attributes
     ----------

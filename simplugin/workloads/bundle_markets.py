@@ -17,7 +17,7 @@ from simplugin.workloads.parameter_ranges import numbers
 
 Floats = NDArray[np.float64]
 Amounts = NDArray[np.int64]
-# A task whose value is the price but for rounding is taken; relative.
+# A task with a value equal to the price within this relative rounding error is accepted.
 TOLERANCE = 1e-12
 # A share within this relative distance of a whole number is one, at most the second in tasks.
 WHOLE_SHARE, MOST_OFF = 1e-12, 1e-6
@@ -194,7 +194,7 @@ class BundleMarket:
         return self.above(LOWEST)
 
     def log_worth(self, number: ArrayLike, peers: ArrayLike | None = None) -> Floats:
-        """Return the logarithm of what the task of a number, from 1 on, is worth to each peer.
+        """Return the logarithm of each peer's value of a task, numbered from 1.
 
         All comparisons of values are of these, since values themselves may underflow.
 
@@ -215,11 +215,11 @@ class BundleMarket:
         return np.where(which <= last, found, -np.inf)
 
     def worth(self, number: ArrayLike) -> Floats:
-        """Return what the task of a number, from 1 on, is worth to each peer, Eq. (10)."""
+        """Return each peer's value of a task, numbered from 1, Eq. (10)."""
         return exp(self.log_worth(number))
 
     def sums(self, amounts: ArrayLike, after: ArrayLike = 0) -> Floats:
-        """Return what all tasks of each peer are worth together, V_i^k of Eq. (7).
+        """Return the total value of all tasks of each peer, V_i^k of Eq. (7).
 
         Parameters
         ----------
@@ -371,7 +371,7 @@ def largest_share(m: int, n_peers: int, factor: float) -> int:
 
 
 def _count(m: object) -> int:
-    """Return how many tasks there are, or refuse what is no such number."""
+    """Return the number of tasks; raise WorkloadError if it is not a whole number from 1 on."""
     number = m if isinstance(m, (int, float, np.integer, np.floating)) else 0
     if isinstance(m, bool) or not 1 <= number < _MOST or int(number) != number:
         raise WorkloadError(f"m is {m!r}; give a whole number of tasks from 1 on, below 2^53")
@@ -416,7 +416,7 @@ def _kept(q: ArrayLike | None, n_peers: int, dimensions: int) -> Floats | None:
         raise WorkloadError(
             "q is missing; give 1 - alpha, or values of all tasks, a row for each peer"
             if q is None
-            else "values of all tasks are given, and q says nothing beside them; leave it out"
+            else "q has no effect with values of all tasks; leave it out"
         )
     if q is None:
         return None

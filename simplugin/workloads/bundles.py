@@ -111,7 +111,7 @@ class Bundle:
         return cls(name or kind, count, flop * MEGA, byte * MEGA, release)
 
 
-# What jobs of a bundle have in common, where a log knows it.
+# Properties that all jobs of a bundle share, as far as a log has them.
 GROUPS = ("user", "group", "executable", "queue", "partition")
 
 
@@ -130,9 +130,9 @@ class TraceBundle:
     run_times : float64, shape (count,)
         Run time of each [s].
     processors : int64, shape (count,)
-        Number of processors of each: those that it had, asked for if that is unknown, else 1.
+        Number of processors of each: those allocated; if unknown, those requested; otherwise 1.
     requested, assumed : int
-        Number of jobs for which those are taken that it asked for, and of those for which it is 1.
+        Number of jobs with the processors that they requested, and with 1 processor assumed.
     """
 
     release: float
@@ -171,10 +171,10 @@ class TraceBundle:
             Of one processor of the hosts that the log is of, so that a job computes its run time
             times its processors times this [flop/s]. A log does not say it.
         byte : float
-            Communication size of a task [byte]. Logs say nothing about it: it is invented.
+            Communication size of a task [byte]; an assumption, as logs do not have it.
         real_sizes : bool
-            True if tasks really compute what each job did; otherwise all compute the mean, which
-            in any case is what the market believes.
+            True if tasks have the sizes of their jobs; otherwise all have the mean size, which the
+            market assumes in any case.
         name : str, optional
             Of the bundle; by default its user, partition and release.
 
@@ -208,11 +208,11 @@ def trace_bundles(
 ) -> list[TraceBundle]:
     """Return the bundles of a trace.
 
-    No log knows bundles of identical tasks. Taken for one are the jobs of a user that have the
-    same partition and executable and that were submitted, each at most `gap` after the one before
-    it. Jobs count if they ran for more than no time and, where their status is known, completed;
-    jobs of unknown users or with unknown dates do not. Other unknown fields are one value. How
-    much jobs of a bundle differ, its `variation` says.
+    Logs do not record bundles of identical tasks. A bundle is a set of jobs of a user with the same
+    partition and executable, each submitted at most `gap` after the previous one. Jobs count if
+    their run time is above 0 and, where their status is known, completed; jobs of unknown users or
+    with unknown dates do not. Other unknown fields are one value. `variation` says how much the
+    jobs of a bundle differ.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def trace_bundles(
     Returns
     -------
     list of TraceBundle
-        By release; bundles released at once by what they have in common, in the order of `by`.
+        By release; bundles with the same release by their shared columns, in the order of `by`.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def _unfit(trace: JobTrace, by: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
 def open_points(
     trace: JobTrace, found: Sequence[TraceBundle], by: Sequence[str] = _BY
 ) -> tuple[OpenPoint, ...]:
-    """Return what a trace leaves open, and the jobs that are in none of its bundles.
+    """Return the unknown values of a trace, and the jobs outside its bundles.
 
     Parameters
     ----------
@@ -354,10 +354,10 @@ class LcgBundle:
             Of the processors that the trace is of: a task computes its run time times this
             [flop/s]. The trace does not say it.
         byte : float
-            Communication size of a task [byte]; invented, as the trace says nothing of it.
+            Communication size of a task [byte]; an assumption, as the trace does not have it.
         generator : numpy.random.Generator, optional
-            If tasks are to differ as the jobs did: draws what each really computes, see
-            `drawn_sizes`. Otherwise all compute the mean, as the market believes in any case.
+            Draws the sizes of tasks, which then differ as those of the jobs, see `drawn_sizes`. By
+            default all have the mean size, which the market assumes in any case.
 
         Returns
         -------

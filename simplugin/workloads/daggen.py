@@ -25,9 +25,9 @@ def daggen(
 ) -> TaskGraph:
     """Return a random task graph, by the program [1]_ that the paper [2]_ draws its graphs with.
 
-    Tasks are in rows and get data from earlier rows; they are numbered row by row. Where jumps
-    are longer than 1, a task may have all its predecessors above the row before its own, hence its
-    precedence level need not be its row.
+    Tasks are in rows and get data from earlier rows; they are numbered row by row. With jumps
+    longer than 1, all predecessors of a task may be above the previous row: its precedence level
+    may differ from its row.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ def daggen(
     density : float
         A task has up to this part of the row before as predecessors, one at least.
     jump : int
-        Predecessors are up to so many rows before; 1 for the row before only.
+        Largest distance to a predecessor's row; 1 for the previous row only.
     costs : CostLaw, optional
-        Of costs; the default one without.
+        Distribution of costs; by default that of `CostLaw()`.
     name : str
         Of the graph.
 
@@ -84,8 +84,8 @@ def _edges(
     successors: list[list[int]] = [[] for _ in range(sum(sizes))]
     for row in range(1, len(sizes)):
         for task in range(first[row], first[row] + sizes[row]):
-            # The program's minimum is a macro that evaluates what it returns a second time: one
-            # draw is compared with the row, another one is the number of predecessors to draw.
+            # The program's minimum is a macro that evaluates its result a second time: one draw is
+            # compared with the row, another one is the number of predecessors to draw.
             count = sizes[row - 1]
             if 1 + int(density * count * generator.random()) < count:
                 count = 1 + int(density * count * generator.random())
@@ -95,7 +95,7 @@ def _edges(
                 source = _free(task, place, first[above], sizes[above], successors)
                 if source is not None:
                     successors[source].append(task)
-    # An edge that is there twice is one: the program's successors of a task may repeat.
+    # Duplicate edges count once: the program's successors of a task may repeat.
     return [
         (source, each) for source, after in enumerate(successors) for each in dict.fromkeys(after)
     ]

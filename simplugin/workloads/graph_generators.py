@@ -133,20 +133,21 @@ def strassen(
     generator : numpy.random.Generator
         Of the costs.
     counting : {"real", "scaled", "drawn"}
-        True if the size d of a quadrant is drawn for the graph, an addition takes d flop, and a
-        product 2 d^1.5; or additions take a d instead, a drawn for each; or every task is drawn
-        like one of a random graph. Alpha is drawn for each task.
+        ``"real"``: one size d of a quadrant is drawn for the graph; an addition takes d flop, a
+        product 2 d^1.5. ``"scaled"``: an addition takes a d flop, with a factor a drawn for each.
+        ``"drawn"``: every task is drawn like one of a random graph. Alpha is drawn for each task.
     sums : {"chain", "tree"}
-        Whether C11 and C22 add one term after the other, left to right, or two pairs first.
+        ``"chain"`` if C11 and C22 add their terms from left to right, ``"tree"`` if in pairs.
     costs : CostLaw, optional
-        Of costs; the default one without. Its scenario counts only where all tasks are drawn.
+        Distribution of costs; by default that of `CostLaw()`. Its scenario applies to
+        ``"drawn"`` only.
     name : str
         Of the graph.
 
     Raises
     ------
     WorkloadError
-        There is no such way of counting or of adding.
+        `counting` or `sums` has another value.
 
     References
     ----------

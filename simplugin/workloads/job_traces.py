@@ -13,7 +13,7 @@ from simplugin.results.tables import OpenPoint
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-# What a log does not know.
+# The value of fields that a log does not have.
 UNKNOWN = -1
 # Status of a job that ended as it should.
 COMPLETED = 1
@@ -27,8 +27,8 @@ class JobTrace:
     """Jobs of a log in the fields of the Standard Workload Format, version 2.2 [1]_.
 
     Every field is an array of shape (n_jobs,), read-only; -1 says that the log does not know.
-    Jobs are in the order of the log, and their numbers need not differ: some logs have a line for
-    each part of a job that was interrupted.
+    Jobs are in the order of the log. Numbers may repeat: some logs have one line for each part of
+    an interrupted job.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class JobTrace:
         Labels and values of the comments. A value has several lines if its comment has; a comment
         without a label has the label ``""``.
     left_open : iterable of OpenPoint
-        What was left out or unknown when the trace was read.
+        Values that were left out or unknown when the trace was read.
 
     Attributes
     ----------
@@ -56,13 +56,13 @@ class JobTrace:
     memory : float64
         Memory used on each processor, on average [KiB].
     requested_processors : int64
-        Number of processors it asked for.
+        Number of processors requested.
     requested_time, requested_memory : float64
-        Time [s] and memory for each processor [KiB] that it asked for.
+        Time [s] and memory for each processor [KiB] requested.
     status : int64
         1 completed, 0 failed, 5 cancelled; 2, 3 and 4 are parts of a job with checkpoints.
     user, group, executable, queue, partition : int64
-        Numbers of what the header may name.
+        Their numbers, which the header may name.
     preceding_job : int64
         Number of a job that had to end before.
     think_time : float64
@@ -162,12 +162,12 @@ class JobTrace:
         return next(iter(self.labels(label)), None)
 
     def names(self, label: str) -> dict[int, str]:
-        """Return what the header calls the partitions or queues.
+        """Return the names of the partitions or queues in the header.
 
         Parameters
         ----------
         label : {"Partition", "Queue"}
-            Which of them.
+            The label.
 
         Returns
         -------
@@ -201,7 +201,7 @@ class JobTrace:
 
 # The fields of the Standard Workload Format, in its order.
 FIELDS = tuple(JobTrace.__annotations__)[:18]
-# Fields that may have a fractional part; the others count or number something.
+# Fields that may have a fractional part; the others are counts or identifiers.
 FRACTIONAL = {name for name in FIELDS if JobTrace.__annotations__[name] == "Floats"}
 
 
@@ -221,7 +221,7 @@ def fitting(name: str, values: Floats) -> NDArray[np.bool_]:
 
 
 def expected(name: str) -> str:
-    """Return what a field may be, for messages."""
+    """Return a description of the valid values of a field, for messages."""
     if name == "status":
         return f"a whole number from 0 to {CANCELLED}, or -1 if it is unknown"
     kind = "number" if name in FRACTIONAL else "whole number"
@@ -229,7 +229,7 @@ def expected(name: str) -> str:
 
 
 def _column(name: str, given: NDArray[Any]) -> NDArray[Any]:
-    """Return the values of a field as it has them."""
+    """Return the values of a field in its type."""
     try:
         values = given.astype(np.float64)
     except (TypeError, ValueError):

@@ -23,7 +23,7 @@ class SharedDeployment:
 
     An *agent* is a vertex of an application's tree. It is on a host, and its application's
     data come to it from its parent through one directed link. A route of several links is a
-    chain of agents on the child's host, of which only the last may compute. Several agents, also
+    chain of agents on the child's host; only the last may compute. Several agents, also
     of one application, may use the same link.
 
     Agents are ordered by depth, then by application, and children of one parent are neighbours.

@@ -23,7 +23,7 @@ ELEMENT = 8.0
 COMPLEXITIES: tuple[Complexity, ...] = ("linear", "log", "power")
 SCENARIOS = (*COMPLEXITIES, "mixed")
 
-# Sides of matrices: so many times 1024, both ends included, when daggen draws them; M is 1024^2.
+# Sides of daggen's matrices, in multiples of 1024, both ends included; M is 1024^2.
 SIDES = (2, 10)
 ELEMENTS = (4 * 1024**2, 121 * 1024**2)
 
@@ -83,7 +83,7 @@ class TaskCosts:
 
     @property
     def byte(self) -> NDArray[np.float64]:
-        """Data that each works on and hands on to each successor [byte]; shape (n_tasks,)."""
+        """Input of each task, and output to each successor [byte]; shape (n_tasks,)."""
         return ELEMENT * self.elements
 
     def of(self, which: NDArray[np.int64]) -> TaskCosts:
@@ -147,9 +147,9 @@ class CostLaw:
         part("max_alpha", self.max_alpha)
 
     def draw(self, count: int, generator: np.random.Generator) -> TaskCosts:
-        """Return costs of so many tasks.
+        """Return drawn costs of tasks.
 
-        The draws are the same whatever the scenario: it takes no other data, factor or alpha.
+        Data, factors and alpha are the same in all scenarios.
 
         Parameters
         ----------

@@ -74,11 +74,11 @@ class TaskGraph:
     byte : float64, shape (n_tasks,)
         Size of the data that a task works on [byte]; 0 where it is not known.
     edges : int64, shape (n_edges, 2)
-        The task that hands on data, and the one that receives them.
+        The task that sends data, and the one that receives them.
     edge_byte : float64, shape (n_edges,)
         Amount of data [byte].
     left_open : tuple of OpenPoint
-        What was assumed or left out when the graph was read from a file.
+        Values that were assumed or left out when the graph was read from a file.
 
     Raises
     ------
@@ -152,7 +152,7 @@ class TaskGraph:
         return f"edge {self.tasks[source]!r} -> {self.tasks[target]!r} of graph {self.name!r}"
 
     def __eq__(self, other: object) -> bool:
-        """Compare all fields but what the file left open."""
+        """Compare all fields but `left_open`."""
         if not isinstance(other, TaskGraph):
             return NotImplemented
         return (self.name, self.tasks) == (other.name, other.tasks) and all(
@@ -188,7 +188,7 @@ class TaskGraph:
         return self._adjacency(1)
 
     def _adjacency(self, side: int) -> Adjacency:
-        """Return the other ends of the edges that have each task on this side."""
+        """Return the other ends of the edges of each task on one side."""
         edge = np.argsort(self.edges[:, side], kind="stable")
         counts = np.bincount(self.edges[:, side], minlength=self.n_tasks)
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -271,8 +271,7 @@ class TaskGraph:
     ) -> NDArray[np.float64]:
         """Return the earliest end of each task, were there processors without end.
 
-        Parameters and the shape of what is returned are those of `bottom_levels`; the task itself
-        is included.
+        Parameters and shape are those of `bottom_levels`; the task itself is included.
         """
         return self._levels(time, transfer, self.predecessors, self.order)
 
@@ -320,7 +319,7 @@ class TaskGraph:
         return path
 
     def without(self, tasks: NDArray[np.bool_]) -> TaskGraph:
-        """Return what is left of the graph without some of its tasks, not all.
+        """Return the graph without some of its tasks, not all.
 
         Parameters
         ----------
@@ -358,7 +357,7 @@ class GraphSet:
     Raises
     ------
     WorkloadError
-        There is no graph, two have the same name, or a date is none.
+        There is no graph, two have the same name, or a date is not a number from 0 on.
     """
 
     graphs: tuple[TaskGraph, ...]
@@ -420,7 +419,7 @@ class GraphSet:
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:
-        """Edges between tasks as they are numbered here; shape (n_edges, 2)."""
+        """Edges between tasks, numbered through all graphs; shape (n_edges, 2)."""
         pairs = zip(self.graphs, self.first[:-1], strict=True)
         return np.concatenate([graph.edges + first for graph, first in pairs])
 

