@@ -35,7 +35,7 @@ class PricingAssessment:
 
     Attributes
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem.
     utility : AlphaFair
         Of every application; not max-min, which has no objective.
@@ -239,9 +239,9 @@ class Stretch:
 
     Attributes
     ----------
-    kept : Upkeep
+    kept : PeriodicRun
         The run.
-    interval : Interval
+    interval : ProblemInterval
         The problem.
     optimum : FairShare
         Its optimum.
@@ -274,11 +274,11 @@ class Recovery:
 
     Attributes
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment of all applications.
     utility : AlphaFair
         Of every application; not max-min, which has no objective.
-    kept : Upkeep
+    kept : PeriodicRun
         The run.
     stretches : sequence of Stretch
         The intervals between changes; at least one.
@@ -412,11 +412,11 @@ def events_of(
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment before any change.
     applications : sequence of Application
         They arrive at `start` and leave at `end`.
-    changes : sequence of Change
+    changes : sequence of CapacityChange
         All of them, in any order.
 
     Returns

@@ -38,7 +38,7 @@ class ProblemInterval:
     ----------
     start, end : float
         Dates [s].
-    sharing : Sharing
+    sharing : SharedDeployment
         The present applications, and the agents that their masters can reach.
     applications, agents : int64
         Their numbers in the deployment.
@@ -60,9 +60,9 @@ def changing(
     ----------
     platform : Graph or Platform
         Where, perhaps with profiles of its own for other resources.
-    changes : sequence of Change
+    changes : sequence of CapacityChange
         In any order.
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment; profiles of speeds are fractions of its speeds.
 
     Returns
@@ -99,11 +99,11 @@ def intervals(
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment of all applications.
     applications : sequence of Application
         The same, for their dates.
-    changes : sequence of Change
+    changes : sequence of CapacityChange
         In any order.
     until : float
         End of the last interval [s].
@@ -113,7 +113,7 @@ def intervals(
 
     Returns
     -------
-    list of Interval
+    list of ProblemInterval
         In order; those without any application are left out.
 
     Raises
@@ -161,7 +161,7 @@ def reachable(
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment.
     there : bool, shape (n_applications,)
         True for each present application.
@@ -172,7 +172,7 @@ def reachable(
 
     Returns
     -------
-    Sharing or None
+    SharedDeployment or None
         With all hosts and links, and the agents that can still be reached; None without any.
     int64, int64
         The numbers of its applications and agents in the deployment.

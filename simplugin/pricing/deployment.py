@@ -52,7 +52,7 @@ def deploy(
 
     Returns
     -------
-    Sharing
+    SharedDeployment
         An application has an agent on each host of its tree.
 
     Raises
@@ -232,7 +232,7 @@ def sharing_of(
 
     Returns
     -------
-    Sharing
+    SharedDeployment
         The speed of a host is that of all its cores, 0 up to `NO_SPEED` flop/s; bandwidths are
         nominal, as in `SimGridOptions.linear`. Hosts that a master has no route to are in no
         tree of its application.

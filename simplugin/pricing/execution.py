@@ -89,7 +89,7 @@ def negotiate(
     platform : Graph, Platform or path
         Where; its hosts and links bear the names in `sharing`. There are routes both ways
         between parents and children, and between the users of a link.
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment. Managers read capacities off the platform, not from here.
     method : Method
         The method.
@@ -107,7 +107,7 @@ def negotiate(
 
     Returns
     -------
-    Negotiation
+    PriceNegotiation
         The trajectory is that of the pure iteration.
 
     Raises
@@ -335,7 +335,7 @@ class PeriodicRun:
 
         Parameters
         ----------
-        interval : Interval
+        interval : ProblemInterval
             Between two changes.
         best : float64, shape (n_applications of the interval,)
             The optimal throughputs there [tasks/s].
@@ -456,7 +456,7 @@ def simulate_periodic(
         the users of a link.
     applications : sequence of Application
         The applications, each from `start` to `end`.
-    sharing : Sharing
+    sharing : SharedDeployment
         Their deployment.
     method : Method
         The method.
@@ -472,7 +472,7 @@ def simulate_periodic(
 
     Returns
     -------
-    Upkeep
+    PeriodicRun
         Samples of all rates.
 
     Raises

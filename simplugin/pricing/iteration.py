@@ -83,7 +83,7 @@ def iterate(
     ----------
     method : Iteration
         A method, or another object with `start` and `round`.
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem.
     utility : AlphaFair
         Of every application.

@@ -152,9 +152,9 @@ class Neighbourhoods:
 
     Attributes
     ----------
-    agents : tuple of AgentSeat
+    agents : tuple of AgentNeighbourhood
         One an agent.
-    managers : tuple of ManagerSeat
+    managers : tuple of ManagerNeighbourhood
         One for each host on which an agent computes and for each link that an agent uses.
     host : tuple of int
         Host of each role, the unused managers included. A link's manager is on the host of the
@@ -176,7 +176,7 @@ def neighbourhoods(
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment.
     applications : sequence of Application, optional
         The same applications, for their dates.

@@ -158,7 +158,7 @@ def dispatch(
     ----------
     platform : Graph, Platform or path
         The platform, with routes between the hosts of parents and children in both directions.
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment.
     rates : float64, shape (n_agents,), or iterable of (float, float64, shape (n_agents,))
         Tasks that each agent computes [tasks/s]; or dates [s], ascending, and the rates from
@@ -263,7 +263,7 @@ def live_stations(
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment.
     grain : float or float64, shape (n_applications,)
         Number of tasks for which a simulated task stands.
@@ -293,7 +293,7 @@ def measured(
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment.
     result : Result
         Of the simulation.

@@ -224,15 +224,6 @@ def test_loads_of_a_link_that_several_routes_share():
     assert sharing.host_load(rate).tolist() == [1e6, 2e6, 4e6, 8e6]
 
 
-def test_agents_are_ordered():
-    applications = [Application("a", "one-0", 1e6, 1e3), Application("b", "two-1", 1e6, 1e3)]
-    sharing = sharing_of(two_clusters(), applications)
-    assert np.all(np.diff(sharing.depth) >= 0)
-    for level in sharing.levels:
-        assert np.all(np.diff(sharing.application[level]) >= 0)
-        assert np.all(np.diff(sharing.parent[level]) >= 0)  # children of a parent are neighbours
-
-
 def test_given_tree_follows_routes():
     tree = {"a": {"two-0": "one-0", "two-1": "two-0", "one-1": "two-0"}}
     sharing = sharing_of(two_clusters(), [Application("a", "one-0", 1e6, 1e3)], tree)
@@ -276,13 +267,6 @@ def test_hosts_without_a_route_are_in_no_tree():
     platform = Platform(Zone("z", "Full", hosts, [Route("a", "b", ["l"])]))
     sharing = sharing_of(platform, [Application("x", "a", 1e3, 1e3)])
     assert [sharing.hosts[host] for host in sharing.host] == ["a", "b"]
-
-
-def test_mistakes_name_the_culprit():
-    with pytest.raises(WorkloadError):
-        sharing_of(GRAPH.platform(), [replace(APPLICATIONS[0], master="nowhere")])
-    with pytest.raises(WorkloadError):
-        sharing_of(GRAPH.platform(), APPLICATIONS[:1], {"x": {"E": "A"}})
 
 
 def test_wifi_is_no_number(simgrid_prefix):

@@ -193,10 +193,11 @@ def test_two_applications_share_a_host(alpha):
     assert found.host_price[-1] == pytest.approx(weight[0] * best[0] ** -alpha / flop[0], rel=1e-6)
 
 
-def test_max_min_fairness_is_refused():
-    """It has no utility to follow the gradient of."""
+@pytest.mark.parametrize("method", [Gradient(), Market()])
+def test_max_min_fairness_is_refused(method):
+    """It has no utility to follow the gradient of, or to trade."""
     with pytest.raises(WorkloadError):
-        Gradient().start(pair(), AlphaFair(math.inf))
+        method.start(pair(), AlphaFair(math.inf))
 
 
 def test_step_sizes_by_application_are_those_of_its_agents_alone():

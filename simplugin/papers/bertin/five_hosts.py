@@ -113,7 +113,7 @@ def run(
         True for prices by Eqs. (17) and (18), False for (14) and (15).
     steps : Steps, optional
         Table 1's by default.
-    reading : Reading
+    reading : GradientAssumptions
         Of the equations.
     rates : bool
         True to keep the rates of each round.

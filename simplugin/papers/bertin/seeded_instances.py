@@ -72,7 +72,7 @@ class Instance:
         The platform.
     applications : tuple of Application
         The applications, deployed breadth-first.
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem.
     """
 

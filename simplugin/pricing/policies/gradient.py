@@ -272,7 +272,7 @@ def path_price(sharing: SharedDeployment, link_price: Floats) -> Floats:
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem.
     link_price : float64, shape (n_links,)
         [utility/byte].
@@ -300,7 +300,7 @@ def host_demand(sharing: SharedDeployment, inverse: Floats) -> Floats:
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem.
     inverse : float64, shape (n_applications,)
         Of the marginal utilities: the throughputs for proportional fairness.
@@ -315,7 +315,7 @@ def link_demand(sharing: SharedDeployment, inverse: Floats, count: Floats) -> Fl
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem.
     inverse : float64, shape (n_applications,)
         Of the marginal utilities: the throughputs for proportional fairness.
@@ -340,9 +340,9 @@ class GradientIteration:
     ----------
     scaled : bool
         True if prices follow Eqs. (17) and (18), False for (14) and (15).
-    steps : Steps
+    steps : StepSizes
         Step sizes and starting values.
-    reading : Reading
+    reading : GradientAssumptions
         Choices that the report leaves.
 
     References

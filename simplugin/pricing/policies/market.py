@@ -278,7 +278,7 @@ def carried(sharing: SharedDeployment, asked: Slots, offer: Floats) -> Floats:
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem.
     asked : Slots
         Its slots.
@@ -304,7 +304,7 @@ def plan_applications(
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem.
     utility : AlphaFair
         Of every application.
@@ -459,7 +459,7 @@ def slots(sharing: SharedDeployment) -> Slots:
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem.
 
     Raises
