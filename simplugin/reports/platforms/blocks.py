@@ -15,8 +15,8 @@ from simplugin.reports.platforms.layouts import PointLayout, layout, packed, par
 from simplugin.reports.platforms.sheet import (
     WIDTH,
     Block,
-    Box,
     Disc,
+    DrawnBox,
     Label,
     Stroke,
     Words,
@@ -76,7 +76,7 @@ class _Blocks:
         edge = block.write(0.08, 0.14, item.name, 8.0, bold=True)
         block.write(edge + 0.08, 0.14, title, 6.5, colour="#555555")
         block.width, block.height = block.width + 0.1, block.height + 0.1
-        block.boxes.insert(0, Box(0, 0, block.width, block.height, "zone"))
+        block.boxes.insert(0, DrawnBox(0, 0, block.width, block.height, "zone"))
         return block
 
     def of_zone(self, item: DrawnItem, *, outermost: bool = False) -> Block:
@@ -129,7 +129,7 @@ def _group(item: DrawnItem) -> Block:
         place, block.height = (_PAD, 0.23), 0.32
     edge = max(edge, block.write(*place, group.size_words(), _ROW, colour=_GREY))
     block.width = edge + _PAD
-    block.boxes = [Box(0, 0, block.width, block.height, "group", group.speed)]
+    block.boxes = [DrawnBox(0, 0, block.width, block.height, "group", group.speed)]
     return block
 
 
@@ -142,7 +142,10 @@ def _pill(item: DrawnItem) -> Block:
         group = item.contents.groups[0]
         name, kind, speed = f"{name}  {group.host_words()}", "group", group.speed
     width = measured(name, 6.5)[0] + 2 * _PAD
-    box, words = Box(0, 0, width, 0.19, kind, speed), Words(width / 2, 0.095, name, align="center")
+    box, words = (
+        DrawnBox(0, 0, width, 0.19, kind, speed),
+        Words(width / 2, 0.095, name, align="center"),
+    )
     return Block(width, 0.19, [box], words=[words])
 
 
@@ -164,14 +167,14 @@ def _listing(item: DrawnItem, most_cores: int) -> Block:
         y += _ROW_HEIGHT
         length = max(BAR * group.core_count / max(most_cores, 1), 0.012)
         block.write(_PAD, y, name, _ROW)
-        block.boxes.append(Box(start, y - 0.04, length, 0.08, "bar", group.speed))
+        block.boxes.append(DrawnBox(start, y - 0.04, length, 0.08, "bar", group.speed))
         block.write(start + BAR + _PAD, y, group.size_words(), _ROW, colour=_GREY)
     if shown and len(rest) > 1:
         y += _ROW_HEIGHT
         hosts = sum(group.count for group in rest)
         block.write(_PAD, y, f"and {len(rest):,} more with {hosts:,} hosts", _ROW, colour=_GREY)
     block.width, block.height = block.width + _PAD, y + 0.1
-    block.boxes.insert(0, Box(0, 0, block.width, block.height, "listing"))
+    block.boxes.insert(0, DrawnBox(0, 0, block.width, block.height, "listing"))
     return block
 
 

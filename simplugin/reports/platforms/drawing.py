@@ -15,7 +15,7 @@ from simplugin.reports.paper_sheet import LINE, POINT, key_layout, write_key
 from simplugin.reports.platforms.blocks import blocks
 from simplugin.reports.platforms.contents import rate_words, speed_words
 from simplugin.reports.platforms.items import Detail, DrawnItem, PlatformItems
-from simplugin.reports.platforms.sheet import WIDTH, Block, Box, Disc, Stroke, Words, measured
+from simplugin.reports.platforms.sheet import WIDTH, Block, Disc, DrawnBox, Stroke, Words, measured
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -220,7 +220,7 @@ def figure_of(block: Block, title: str, facts: str) -> Figure:
     return figure
 
 
-def _box(axes: Axes, box: Box, scale: _Scale, order: float) -> None:
+def _box(axes: Axes, box: DrawnBox, scale: _Scale, order: float) -> None:
     """Draw a rectangle, with round corners unless it is a bar."""
     from matplotlib.patches import FancyBboxPatch
 

@@ -51,7 +51,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class DrawnBox:
     """A rectangle with round corners.
 
     Attributes
@@ -126,7 +126,7 @@ class Block:
 
     width: float = 0.0
     height: float = 0.0
-    boxes: list[Box] = field(default_factory=list)
+    boxes: list[DrawnBox] = field(default_factory=list)
     discs: list[Disc] = field(default_factory=list)
     strokes: list[Stroke] = field(default_factory=list)
     words: list[Words] = field(default_factory=list)
