@@ -124,7 +124,7 @@ def test_shares_of_ones_own_policy(two, revision):
 DECISIONS = [
     ("whole", 'decides = "schedule"', 8.0),
     ("side_by_side", 'decides = "mapping", count = 2', 4.0),
-    ("on_two", 'decides = "allocations", count = 2, own = "share"', 4.0),
+    ("on_two", 'decides = "allocations", count = 2, baseline = "share"', 4.0),
     ("on_two", 'decides = "allocations", count = 2, revision = "mine:to_one"', 8.0),
     ("thrifty", 'revision = "mine:to_one"', 8.0),
 ]
@@ -138,7 +138,7 @@ def test_a_user_may_decide_all(two, function, parameters, seconds):
 
 
 def test_own_makespans_may_be_under_the_same_share(two):
-    outcome = run(with_scheduler(two, "taskgraphs.es", 'own = "share"'))
+    outcome = run(with_scheduler(two, "taskgraphs.es", 'baseline = "share"'))
     assert outcome.listings[0].column("slowdown") == pytest.approx((1.0, 1.0), rel=1e-6)
 
 
