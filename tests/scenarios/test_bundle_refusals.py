@@ -145,7 +145,7 @@ WRONG_PARAMETERS = [
     ("es", 'revision = "event", mode = "planned"', "revision", "mode is 'planned'"),
     ("es", 'revision = "event", ordering = "global"', "revision", "is 'global'"),
     ("es", 'revision = "event", procedure = "scrap"', "revision", "'scrap_max'"),
-    ("es", 'revision = "event", own = "share"', "revision", "own makespans"),
+    ("es", 'revision = "event", baseline = "share"', "revision", "own makespans"),
     ("balanced", 'revision = "rebalanced", rounds = 2', "rounds", "no effect"),
 ]
 
