@@ -103,7 +103,7 @@ def test_models_are_listed(call):
 
 
 WRONG = [
-    ("", "[links]"),
+    ("", "links.up"),
     ("hosts.up=1h", "hosts.down"),
     ("hosts.speed=0.5", "hosts.speed_for"),
     ("hosts.away=1h", "hosts.away"),
