@@ -12,8 +12,8 @@ from simplugin.market.actors.messages import (
     ANNOUNCEMENT,
     SUBMISSION,
     Announcement,
-    Box,
     Estimate,
+    MarketMailbox,
     Submission,
 )
 from simplugin.market.actors.peers import computing_peer, enrol
@@ -64,8 +64,8 @@ async def one_site(
     """
     records: list[DealRecord] = []
     ledgers = open_site(me, scheduler, peers, negotiation, records)
-    me.spawn(submit, bundles, Box.BUNDLES.of(scheduler.host), name="users", daemon=True)
-    done = me.message_queue(Box.REPORTS.of(scheduler.host))
+    me.spawn(submit, bundles, MarketMailbox.BUNDLES.of(scheduler.host), name="users", daemon=True)
+    done = me.message_queue(MarketMailbox.REPORTS.of(scheduler.host))
     for _ in bundles:
         await done.get()
     return records, [ledgers]
@@ -211,12 +211,17 @@ async def grid(
     ]
     hosts = [each.host for each in schedulers]
     for site in hosts:
-        own = (Box.BUNDLES.of(site), Box.BUNDLES.of(site))
+        own = (MarketMailbox.BUNDLES.of(site), MarketMailbox.BUNDLES.of(site))
         me.spawn(_forward, *own, host=site, name=f"bundles for {site}", daemon=True)
-        for box in (Box.REPORTS.of(site), Box.ESTIMATES.of(site)):
-            me.spawn(_forward, box, Box.BUNDLES.of(host), name=f"{box} heard", daemon=True)
-    me.spawn(submit, bundles, Box.BUNDLES.of(host), name="users", daemon=True)
-    desk, news = GlobalSchedulerState(len(hosts), dispatch), me.message_queue(Box.BUNDLES.of(host))
+        for box in (MarketMailbox.REPORTS.of(site), MarketMailbox.ESTIMATES.of(site)):
+            me.spawn(
+                _forward, box, MarketMailbox.BUNDLES.of(host), name=f"{box} heard", daemon=True
+            )
+    me.spawn(submit, bundles, MarketMailbox.BUNDLES.of(host), name="users", daemon=True)
+    desk, news = (
+        GlobalSchedulerState(len(hosts), dispatch),
+        me.message_queue(MarketMailbox.BUNDLES.of(host)),
+    )
     while desk.done < len(bundles):
         heard: Submission | Estimate | int = await news.get()
         match heard:
@@ -228,11 +233,11 @@ async def grid(
                 desk.finish(number, me.now)
         if (chosen := desk.next(me.now)) is not None:
             submission, number = chosen
-            mailbox = me.mailbox(Box.BUNDLES.of(hosts[number]))
+            mailbox = me.mailbox(MarketMailbox.BUNDLES.of(hosts[number]))
             mailbox.put_detached(submission, SUBMISSION, label="submission")
         if (asked := desk.question()) is not None:
             for site in hosts:
-                mailbox = me.mailbox(Box.QUESTIONS.of(site))
+                mailbox = me.mailbox(MarketMailbox.QUESTIONS.of(site))
                 mailbox.put_detached(asked, ANNOUNCEMENT, label="question")
     return records, ledgers
 

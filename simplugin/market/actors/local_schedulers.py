@@ -18,9 +18,9 @@ from simplugin.market.actors.messages import (
     REPORT,
     Announcement,
     Award,
-    Box,
     Capacity,
     Estimate,
+    MarketMailbox,
     NegotiationMessage,
     Submission,
 )
@@ -58,11 +58,11 @@ async def local_scheduler(
     records : list of DealRecord
         List to which it appends a record of each bundle.
     """
-    queue = me.message_queue(Box.BUNDLES.of(station.host))
+    queue = me.message_queue(MarketMailbox.BUNDLES.of(station.host))
     while True:
         submitted: Submission = await queue.get()
         records.append(await _serve(me, station, negotiation, submitted.number, submitted.bundle))
-        ends = Box.REPORTS.of(station.host)
+        ends = MarketMailbox.REPORTS.of(station.host)
         if station.reports:
             me.mailbox(ends).put_detached(station.site, REPORT, label="report")
         else:
@@ -138,10 +138,12 @@ async def _deliver(
 ) -> tuple[int, float]:
     """Send a peer its award and tasks; return the number done and the date of the last end."""
     done, last, patience = 0, me.now, station.patience
-    tasks, end = me.mailbox(Box.TASKS.of(host)), me.mailbox(Box.ENDS.of(host))
+    tasks, end = me.mailbox(MarketMailbox.TASKS.of(host)), me.mailbox(MarketMailbox.ENDS.of(host))
     award = Award(len(work), payment)
     try:
-        await me.mailbox(Box.INBOX.of(host)).put(award, AWARD, label="award", timeout=patience)
+        await me.mailbox(MarketMailbox.INBOX.of(host)).put(
+            award, AWARD, label="award", timeout=patience
+        )
         if patience is None:
             ends = []
             for flop in work:
@@ -215,7 +217,7 @@ async def _converse(
             call = checked_call(name, call, len(hosts))
             called = [hosts[peer] for peer in call.peers]
             wanted = called if call.answers else []
-            gets = {host: me.mailbox(Box.REPLIES.of(host)).get_async() for host in wanted}
+            gets = {host: me.mailbox(MarketMailbox.REPLIES.of(host)).get_async() for host in wanted}
             question = NegotiationMessage(call.message, call.answers)
             size = message_size(call.message)
             silent = await _send(me, called, question, size, "call", patience)
@@ -245,7 +247,9 @@ async def _send(
 
     Return the hosts that have not received it within the patience.
     """
-    puts = {h: me.mailbox(Box.INBOX.of(h)).put_async(what, size, label=label) for h in hosts}
+    puts = {
+        h: me.mailbox(MarketMailbox.INBOX.of(h)).put_async(what, size, label=label) for h in hosts
+    }
     return await _late(me, puts, patience)
 
 
@@ -279,11 +283,11 @@ async def estimator(me: Actor, station: SchedulerStation) -> None:
     station : SchedulerStation
         Its knowledge.
     """
-    questions = me.mailbox(Box.QUESTIONS.of(station.host))
-    answers = me.mailbox(Box.ESTIMATES.of(station.host))
+    questions = me.mailbox(MarketMailbox.QUESTIONS.of(station.host))
+    answers = me.mailbox(MarketMailbox.ESTIMATES.of(station.host))
     # Questions may arrive before the capacities of all peers.
     asking = questions.get_async()
-    telling = [me.mailbox(Box.CAPACITY.of(peer)).get_async() for peer in station.peers]
+    telling = [me.mailbox(MarketMailbox.CAPACITY.of(peer)).get_async() for peer in station.peers]
     capacities: list[Capacity] = [await each for each in telling]
     while True:
         asked: Announcement = await asking

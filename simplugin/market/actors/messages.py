@@ -140,7 +140,7 @@ CAPACITY = message_size(("capacity", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 ESTIMATE = message_size(("estimate", 0, 0, 0.0))
 
 
-class Box(StrEnum):
+class MarketMailbox(StrEnum):
     """Mailboxes, and queues on the host of a scheduler, by the host that they are named after.
 
     Peers have an inbox and a box of tasks. Their local scheduler receives their replies,

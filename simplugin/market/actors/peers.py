@@ -6,7 +6,7 @@ from simplugin.core.errors import ActivityError, HostFailureException
 from simplugin.market.actors.messages import (
     Announcement,
     Award,
-    Box,
+    MarketMailbox,
     NegotiationMessage,
 )
 from simplugin.market.actors.stations import PeerRecords, PeerStation
@@ -35,11 +35,11 @@ async def computing_peer(
     ledger : PeerRecords
         Record of its values and sales, which the execution reads at the end.
     """
-    inbox = me.mailbox(Box.INBOX.of(station.host))
+    inbox = me.mailbox(MarketMailbox.INBOX.of(station.host))
     if station.reports:
-        box = me.mailbox(Box.CAPACITY.of(station.host))
+        box = me.mailbox(MarketMailbox.CAPACITY.of(station.host))
         await box.put(station.capacity, station.capacity.size, label="capacity")
-    replies, patience = me.mailbox(Box.REPLIES.of(station.host)), station.rules.patience
+    replies, patience = me.mailbox(MarketMailbox.REPLIES.of(station.host)), station.rules.patience
     side: MarketPeer | None = None
     number = -1
     while True:
@@ -91,7 +91,10 @@ async def enrol(
 
 async def _one_by_one(me: Actor, station: PeerStation, amount: int) -> None:
     """Set up, fetch, compute and acknowledge one task after the other."""
-    tasks, ends = me.mailbox(Box.TASKS.of(station.host)), me.mailbox(Box.ENDS.of(station.host))
+    tasks, ends = (
+        me.mailbox(MarketMailbox.TASKS.of(station.host)),
+        me.mailbox(MarketMailbox.ENDS.of(station.host)),
+    )
     for _ in range(amount):
         await me.sleep_for(station.capacity.setup)
         await me.execute(await tasks.get(timeout=station.rules.patience), label="task")
@@ -103,7 +106,7 @@ async def _overlapped(me: Actor, station: PeerStation, amount: int) -> None:
     if not amount:
         return
     host = station.host
-    ready, ends = me.message_queue(f"ready at {host}"), me.mailbox(Box.ENDS.of(host))
+    ready, ends = me.message_queue(f"ready at {host}"), me.mailbox(MarketMailbox.ENDS.of(host))
     me.spawn(_fetch, station, amount, name=f"{host} fetches", daemon=True)
     for _ in range(amount):
         await me.execute(await ready.get(), label="task")
@@ -113,7 +116,7 @@ async def _overlapped(me: Actor, station: PeerStation, amount: int) -> None:
 async def _fetch(me: Actor, station: PeerStation, amount: int) -> None:
     """Set up and fetch tasks, the next while the previous one is computed."""
     host = station.host
-    tasks, ready = me.mailbox(Box.TASKS.of(host)), me.message_queue(f"ready at {host}")
+    tasks, ready = me.mailbox(MarketMailbox.TASKS.of(host)), me.message_queue(f"ready at {host}")
     for _ in range(amount):
         await me.sleep_for(station.capacity.setup)
         await ready.put(await tasks.get())
