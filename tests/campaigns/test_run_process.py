@@ -310,9 +310,9 @@ def test_coordinator_that_is_killed_leaves_no_process(tmp_path):
         print(file=coordinator.stdin, flush=True)
         copy = int(coordinator.stdout.readline())
         everybody = below(coordinator.pid) - {copy}
-        # Two servers, two run processes, a simulation.
+        # Two servers, two run processes, a server of simulations, a simulation.
         assert {int(file.read_text()) for file in told} < everybody
-        assert len(everybody) == 5
+        assert len(everybody) == 6
         coordinator.kill()
         try:
             wait_until(lambda: not any(map(is_alive, everybody)), "all end")

@@ -82,7 +82,6 @@ def _serve(file: int, channel_descriptor: int) -> None:
     """
     channel = socket.socket(fileno=channel_descriptor)
     operating_system.become_subreaper()
-    server_client.allow_direct_children()
     if _directory:
         with contextlib.suppress(OSError):
             tempfile.tempdir = tempfile.mkdtemp(dir=_directory)

@@ -73,24 +73,6 @@ def adopt(environment: ProcessEnvironment) -> None:
     importlib.invalidate_caches()
 
 
-def user_modules() -> list[str]:
-    """Return the names of the loaded modules that are neither installed nor of this package."""
-    return [
-        name
-        for name, module in list(sys.modules.items())
-        if name != "__main__" and not name.startswith("simplugin") and _is_users(module)
-    ]
-
-
-def _is_users(module: object) -> bool:
-    """Return True for modules and packages that are read from files of the user."""
-    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
-    return isinstance(file, str) and not _is_installed(file)
-
-
-_is_installed = lru_cache(maxsize=None)(is_installed)
-
-
 # ---- modules outside the path ---------------------------------------------------------------
 #
 # They are compiled each time. Python uses byte code if size and date, in whole seconds, of the

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import fcntl
-import gc
 import os
 import pickle
 import select
@@ -15,19 +14,15 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO, Self
 
 from simplugin.core.errors import CrashError, SetupError
-from simplugin.simulation.process.environment import ProcessEnvironment, user_modules
+from simplugin.simulation.process.environment import ProcessEnvironment
 from simplugin.simulation.process.failures import crash, tail
-from simplugin.simulation.process.fork_server import fork_child
 from simplugin.simulation.process.operating_system import (
-    children,
     descendants,
-    flush_output,
-    kill_descendants,
 )
 from simplugin.simulation.process.wire_format import (
     ENDED,
@@ -58,7 +53,6 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 _lock = threading.RLock()
 _all_servers: weakref.WeakSet[ForkServer] = weakref.WeakSet()
 _servers: dict[str, SimulationServer] = {}
-_may_fork = False
 
 
 def is_readable(channel: socket.socket | ChildProcess, wait: float = 0.0) -> bool:
@@ -69,12 +63,15 @@ def is_readable(channel: socket.socket | ChildProcess, wait: float = 0.0) -> boo
 
 
 class ChildProcess:
-    """A supervised process: its start, its end, and its status.
+    """A process forked by a fork server, seen from its caller.
+
+    Parameters
+    ----------
+    channel : socket
+        Where the server reports the start and the end.
 
     Attributes
     ----------
-    channel : file-like
-        Readable when `hear` does not block; closed by `close`.
     pid : int or None
         Its process id once it has started.
     has_ended : bool
@@ -83,44 +80,20 @@ class ChildProcess:
         Its status then, as `os.waitpid` gives it; None if its server was killed.
     """
 
-    def __init__(self, channel: socket.socket | IO[bytes], pid: int | None = None) -> None:
-        self.channel = channel
-        self.pid = pid
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self.pid: int | None = None
         self.status: int | None = None
         self.has_ended = False
 
     def fileno(self) -> int:
-        """Return the descriptor of the channel."""
-        return self.channel.fileno()
+        """Return the descriptor that is readable when `hear` does not block."""
+        return self._channel.fileno()
 
     def hear(self) -> None:
         """Wait for the next event: the start, or the end; raise CrashError if it cannot start."""
-        raise NotImplementedError
-
-    def kill(self) -> None:
-        """Kill it and everything that it started, and wait until they are gone."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Close the channel."""
-        self.channel.close()
-
-
-class ServerChild(ChildProcess):
-    """A process forked by a fork server, which reports its start and its end.
-
-    Parameters
-    ----------
-    channel : socket
-        Connection to the server.
-    """
-
-    channel: socket.socket
-
-    def hear(self) -> None:
-        """Read a message of the server."""
         try:
-            message = self.channel.recv(STATUS.size)
+            message = self._channel.recv(STATUS.size)
         except OSError:
             message = b""
         kind, number = STATUS.unpack(message) if message else (b"", 0)
@@ -136,49 +109,15 @@ class ServerChild(ChildProcess):
         """Let the server kill it, and wait until it is gone or the server does not answer."""
         with contextlib.suppress(OSError):
             # Not `close`: a process forked from this one may hold the socket too.
-            self.channel.shutdown(socket.SHUT_WR)
-        self.channel.settimeout(PATIENCE)
+            self._channel.shutdown(socket.SHUT_WR)
+        self._channel.settimeout(PATIENCE)
         while not self.has_ended:
             with contextlib.suppress(CrashError):
                 self.hear()
 
-
-class DirectChild(ChildProcess):
-    """A process forked by this one, which has a single thread and adopts orphans.
-
-    Parameters
-    ----------
-    run : callable
-        Called in the process.
-    descriptors : sequence of int
-        Its arguments.
-    """
-
-    def __init__(self, run: Callable[..., None], descriptors: Sequence[int]) -> None:
-        self._others = children(os.getpid())
-        # The child would write the buffered output, too.
-        flush_output()
-        gc.freeze()
-        try:
-            pid = fork_child(run, descriptors)
-        except OSError as error:
-            raise CrashError(f"the process cannot be started: {error.strerror}") from error
-        finally:
-            gc.unfreeze()
-        super().__init__(open(os.pidfd_open(pid), "rb", buffering=0), pid)  # noqa: SIM115 see `close`
-
-    def hear(self) -> None:
-        """Wait for its end, and kill the processes that it leaves."""
-        assert self.pid is not None
-        _, self.status = os.waitpid(self.pid, 0)
-        kill_descendants(self._others)
-        self.has_ended = True
-
-    def kill(self) -> None:
-        """Kill it and everything that it started."""
-        assert self.pid is not None
-        os.kill(self.pid, signal.SIGKILL)
-        self.hear()
+    def close(self) -> None:
+        """Close the channel."""
+        self._channel.close()
 
 
 @dataclass(eq=False)
@@ -253,7 +192,7 @@ class ForkServer:
         self.is_ready = answer[:1] == READY
         return answer[:1], answer[1:].decode()
 
-    def fork(self, *descriptors: int) -> ServerChild:
+    def fork(self, *descriptors: int) -> ChildProcess:
         """Request a child.
 
         Parameters
@@ -274,7 +213,7 @@ class ForkServer:
                 except BaseException:
                     mine.close()
                     raise
-        return ServerChild(mine)
+        return ChildProcess(mine)
 
     def terminate(self) -> None:
         """End it now, with everything that it runs, and wait until they are gone."""
@@ -358,16 +297,10 @@ def start_server(back_end: str) -> None:
             _servers[back_end] = SimulationServer.start(module, back_end, **threads)
 
 
-def allow_direct_children() -> None:
-    """Let `start_simulation` fork this process itself; its caller supervises it."""
-    global _may_fork
-    _may_fork = True
-
-
 def start_simulation(
-    back_end: str, descriptors: Sequence[int], *, is_direct: bool
-) -> tuple[ChildProcess, SimulationServer | None]:
-    """Start the process of a simulation; return it and its server, None if it has none.
+    back_end: str, descriptors: Sequence[int]
+) -> tuple[ChildProcess, SimulationServer]:
+    """Start the process of a simulation; return it and its server.
 
     Parameters
     ----------
@@ -375,24 +308,7 @@ def start_simulation(
         ``module:class``.
     descriptors : sequence of int
         The arguments of `simplugin.simulation.process.simulation_process.run`.
-    is_direct : bool
-        True if it may be a fork of this process: nothing else starts processes here until it ends.
     """
-    # A process with threads cannot be forked safely.
-    if is_direct and _may_fork and len(os.listdir("/proc/self/task")) == 1:
-        from simplugin.simulation.process import simulation_process
-
-        names = user_modules()
-
-        def run(*descriptors: int) -> None:
-            # They are imported again: what the caller changed in them has no effect.
-            for name in names:
-                del sys.modules[name]
-            simulation_process.run(*descriptors)
-
-        with contextlib.suppress(ImportError):  # the server reports it
-            simulation_process.prepare(back_end)
-            return DirectChild(run, descriptors), None
     with _lock:
         for _ in range(_STARTS):
             server = _servers.get(back_end)
@@ -431,8 +347,8 @@ def server_processes() -> list[int]:
 
 def _after_fork() -> None:
     """Leave the servers to the process that started them."""
-    global _lock, _may_fork
-    _lock, _may_fork = threading.RLock(), False
+    global _lock
+    _lock = threading.RLock()
     for server in list(_all_servers):
         server.abandon()
     _servers.clear()

@@ -116,7 +116,6 @@ class Supervision:
                 self._process, self._server = start_simulation(
                     self._settings.back_end,
                     (self._file, its_news.fileno(), its_stdout, self._stderr),
-                    is_direct=not self._settings.steps,
                 )
             stack.callback(self._process.close)
             try:
@@ -241,7 +240,7 @@ class Supervision:
         if kind not in (RESULT, ERROR):
             raise self._died(tail(stderr))
         modules, body = parts
-        if self._server is not None and modules:
+        if modules:
             self._server.warm_up(modules)
         if kind == ERROR:
             error = unpack_error(body)
