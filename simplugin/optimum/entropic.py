@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from simplugin.core.errors import UncertifiedError
 from simplugin.optimum.fairest import TINY, damped, longest_step, stepped
-from simplugin.optimum.solvers import TOLERANCES
+from simplugin.optimum.solvers import TOLERANCES, UNITS
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -92,10 +92,8 @@ def _inside(bound: Floats, equal: Floats) -> tuple[Floats, Floats, Floats, Mask]
             if answer.status == 0:
                 break
         else:
-            raise UncertifiedError(
-                f"no throughputs reach the largest sum: {answer.message}; the quantities may be too"
-                " far apart, check their units"
-            )
+            message = f"no throughputs reach the largest sum: {answer.message}"
+            raise UncertifiedError(f"{message}; {UNITS}")
         points.append(answer.x[:n])
         found = np.zeros(n_bounds + n, dtype=bool)
         found[~free] = answer.x[n:] > IMPLIED

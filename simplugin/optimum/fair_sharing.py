@@ -18,7 +18,7 @@ from simplugin.optimum.fairest import alpha_fair, max_min
 from simplugin.optimum.flows import Flows
 from simplugin.optimum.interior import LITTLE, REGULAR, correction, interior_point
 from simplugin.optimum.paths import Paths
-from simplugin.optimum.solvers import ACCEPTED, certify
+from simplugin.optimum.solvers import ACCEPTED, UNITS, certify
 from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Floats = NDArray[np.float64]
@@ -343,8 +343,7 @@ def _cut(
         bounds.append(bound)
     else:
         raise UncertifiedError(
-            f"throughputs did not settle to {settled:g} within {bottlenecks.searches} programs;"
-            " the quantities may be too far apart, check their units"
+            f"throughputs did not settle to {settled:g} in {bottlenecks.searches} programs; {UNITS}"
         )
     # Feasible rates that make these throughputs, and how far from them they are.
     made = sharing.throughput(rate)

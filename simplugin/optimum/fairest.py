@@ -222,7 +222,7 @@ class _Problem:
         return rho, y
 
 
-def longest_step(value: Floats, change: Floats, counts: Mask | bool = True) -> float:
+def longest_step(value: Floats | float, change: Floats, counts: Mask | bool = True) -> float:
     """Return how far to go for positive values to stay so, at most 1.
 
     Parameters

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from simplugin.optimum.fairest import longest_step
 from simplugin.optimum.paths import Paths
 
 Floats = NDArray[np.float64]
@@ -243,8 +244,8 @@ class _Iteration:
         large = np.maximum.reduceat(ways.demand + self.rate[ways.way], ways.first[:-1]) > little
         felt = self.felt > LITTLE
         with np.errstate(over="ignore"):  # infinite: a step of no length
-            primal = min(_longest(rate[large]), _longest(slack / self.slack))
-        dual = min(_longest(price[felt]), _longest(dear[large]))
+            primal = min(longest_step(1.0, rate[large]), longest_step(1.0, slack / self.slack))
+        dual = min(longest_step(1.0, price[felt]), longest_step(1.0, dear[large]))
         self.last_step = min(primal, dual)
         primal, dual = primal * self.trust, dual * self.trust
         # What uses next to nothing of all its resources may change by orders of magnitude.
@@ -294,11 +295,6 @@ class _Iteration:
         slack = 1 - self.load - self.slack - ways.load(self.usage * rate[way])
         dear = (1 + 1 / self.dear) * (dearer + self.residual)
         return rate, price, dear, slack
-
-
-def _longest(change: Floats) -> float:
-    """Return how far to go for no relative change to go below -0.95, at most 1."""
-    return float(1 / max(1.0, np.max(-change, initial=0.0) / 0.95))
 
 
 def _logarithm(change: Floats, linear: Mask) -> Floats:

@@ -60,9 +60,8 @@ class OptimumModel:
         *constraints : cvxpy.Constraint
             For example ``model["throughput"][0] >= 2``.
         """
-        cvxpy = _cvxpy()
         every = [*self.problem.constraints, *constraints]
-        return replace(self, problem=cvxpy.Problem(self.problem.objective, every))
+        return replace(self, problem=_cvxpy().Problem(self.problem.objective, every))
 
     def solve(self) -> float:
         """Solve the program, by HiGHS if it is linear and else by Clarabel, and return the optimum.
@@ -331,7 +330,7 @@ def _over_choices(share: list[Any], values: Floats) -> Any:
 
 def _windows(earliest: Floats, rest: Floats) -> tuple[Floats, Any]:
     """Return the time outside of each window, and a matrix of the tasks that must run inside."""
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, vstack
 
     margins, rows = [], []
     for first in np.unique(earliest):
@@ -340,6 +339,4 @@ def _windows(earliest: Floats, rest: Floats) -> tuple[Floats, Any]:
             if earliest[member].min() == first:  # else another window contains it
                 margins.append(first + last)
                 rows.append(csr_array(member[None, :].astype(np.float64)))
-    from scipy.sparse import vstack
-
     return np.array(margins), vstack(rows)

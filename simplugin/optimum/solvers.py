@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Largest relative error of an optimum, as a rule and where quantities are far apart.
-PROMISED = 1e-8
+# Largest relative error of an optimum, where quantities are far apart.
 ACCEPTED = 1e-6
 
 
-_UNITS = "the quantities may be too far apart, check their units"
+UNITS = "the quantities may be too far apart, check their units"
 
 
 def certify(error: float, what: str, remedy: str, tolerance: float = ACCEPTED) -> float:
@@ -78,9 +77,9 @@ def solve_by_cvxpy(problem: Any) -> None:
             else:
                 problem.solve(solver=cvxpy.CLARABEL)
         except cvxpy.SolverError as error:
-            raise UncertifiedError(f"cvxpy found no solution: {error}; {_UNITS}") from error
+            raise UncertifiedError(f"cvxpy found no solution: {error}; {UNITS}") from error
     if problem.status == "optimal_inaccurate":
-        raise UncertifiedError(f"Clarabel stopped before its tolerance; {_UNITS}")
+        raise UncertifiedError(f"Clarabel stopped before its tolerance; {UNITS}")
     if problem.status != "optimal":
         raise InfeasibleError(f"cvxpy calls the model {problem.status}; check its constraints")
 
@@ -146,10 +145,7 @@ def solve_highs(solver: Any) -> Any:
     status = solver.getModelStatus()
     _set_tolerance(solver, TOLERANCES[0])
     if status != highspy.HighsModelStatus.kOptimal:
-        raise UncertifiedError(
-            f"HiGHS ended with {solver.modelStatusToString(status)!r};"
-            " the quantities may be too far apart, check their units"
-        )
+        raise UncertifiedError(f"HiGHS ended with {solver.modelStatusToString(status)!r}; {UNITS}")
     return solver.getSolution()
 
 

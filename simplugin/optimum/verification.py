@@ -88,11 +88,10 @@ def fair_sharing_optimum(
     return VerifiableOptimum(name, share.objective, size, share.gap, model)
 
 
-def steady_state_optimum(tree_state: SteadyState, bags: Bags) -> VerifiableOptimum:
+def steady_state_optimum(state: SteadyState, bags: Bags) -> VerifiableOptimum:
     """Return the fair throughput of a steady state for verification."""
-    model = partial(models.steady_state, tree_state.tree, bags)
-    fair = tree_state.fair
-    return VerifiableOptimum("fair throughput", fair, fair, max(tree_state.gap, EXACT), model)
+    model, fair = partial(models.steady_state, state.tree, bags), state.fair
+    return VerifiableOptimum("fair throughput", fair, fair, max(state.gap, EXACT), model)
 
 
 def bundle_optimum(market: BundleMarket, best: BestBundle, name: str) -> VerifiableOptimum:
