@@ -120,7 +120,7 @@ def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
     told = simplugin("campaign", "run", campaign, "--json", status=0)
     assert json.loads(told.stdout)["before"] == 6
     warning, *_, last = told.stderr.splitlines()
-    assert "speeds.sqlite is on a network file system (speeds.sqlite), on which" in warning
+    assert "speeds.sqlite is on a network file system (speeds.sqlite)" in warning
     assert last.endswith("; nothing to run")
 
     # 6 Gflop take 6 s / speed.
