@@ -161,7 +161,7 @@ def test_the_list_has_every_generator(generate):
         "    n_hosts speed=1Gf bandwidth=125MBps latency=0.05ms routing=DijkstraCache seed=0"
         in lines
     )
-    assert "seed : int" in generate("random_tree", "--list").stdout
+    assert "bandwidth_law" in generate("random_tree", "--list").stdout
 
 
 WRONG_CALLS = [
