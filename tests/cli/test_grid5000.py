@@ -87,7 +87,7 @@ def test_warnings_are_told_by_kind(tmp_path, facts, call):
     options = ["--reference", facts, "--warnings", "--cluster", "nova", "-o", "nova.xml"]
     done = call("grid5000", *options, cwd=tmp_path, status=0)
     left = ["Left out (1):", "  nova: nova-9: no adapter"]
-    assumed = ["Missing; assumed instead (2):", "  gw: no rate", "  old: nobody knows of what"]
+    assumed = ["Missing; assumed (2):", "  gw: no rate", "  old: nobody knows of what"]
     made = "nova.xml: 1 site, 4 hosts, 32 cores, 0.0 Tflop/s, facts of 2026-03"
     assert done.stderr.splitlines() == [*left, *assumed, made]
 
@@ -225,5 +225,5 @@ def test_paths_of_scenarios_are_relative_to_them(tmp_path):
     (tmp_path / "table.toml").write_text("switch = 1\n")
     made = grid5000(reference="facts.json", latencies="table.toml", directory=tmp_path)
     assert made == grid5000_platform(FACTS, Latencies(switch=1))
-    with pytest.raises(PlatformError):
+    with pytest.raises(ValueError, match=r"facts\.json"):
         grid5000(reference="facts.json")
