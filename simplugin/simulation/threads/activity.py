@@ -163,13 +163,6 @@ class ThreadsActivity:
         return made
 
 
-def arguments(promise: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """Return the arguments of an operation of the interface by name, with its defaults."""
-    bound = inspect.signature(promise).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return bound.arguments
-
-
 def offered(
     promise: Callable[..., Any],
     make: Callable[..., ThreadsActivity],
@@ -187,9 +180,13 @@ def offered(
         When the activity starts: when it is awaited, or at once, and whether it has a handle.
     """
 
+    signature = inspect.signature(promise)
+
     @functools.wraps(promise)
     def operation(*args: Any, **kwargs: Any) -> Any:
-        given = arguments(promise, *args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = bound.arguments
         timeout = given.pop("timeout", None)
         activity = make(given.pop("self"), **given)
         if way == "await":
