@@ -179,7 +179,6 @@ def offered(
     way : {"await", "start", "forget"}
         When the activity starts: when it is awaited, or at once, and whether it has a handle.
     """
-
     signature = inspect.signature(promise)
 
     @functools.wraps(promise)
