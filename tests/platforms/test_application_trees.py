@@ -7,6 +7,7 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import DeploymentError
 from simplugin.formats.platform_xml import read_deployment, write_deployment
@@ -35,30 +36,33 @@ def test_pruning():
     assert FAMILY.pruned(["v"]).parent == {"x": "r", "v": "x"}
     assert FAMILY.pruned([]).hosts == ("r",)
     assert FAMILY.pruned(FAMILY.hosts) == FAMILY
-    with pytest.raises(DeploymentError):
+    with raises_naming(DeploymentError, "'z'", "'a'"):
         FAMILY.pruned(["z"])
 
 
 NO_TREES = [
-    ("a", {"a": "b"}),
-    ("a", {"b": "a", "c": "d"}),
-    ("a", {"b": "c", "c": "d", "d": "c"}),
-    ("a", {"-": "a"}),
-    ("-", {}),
-    ("", {}),
+    ("a", {"a": "b"}, "'a' 'b'"),
+    ("a", {"b": "a", "c": "d"}, "'c' 'a' 'd'"),
+    ("a", {"b": "c", "c": "d", "d": "c"}, "'c' 'd'"),
+    ("a", {"-": "a"}, "'-'"),
+    ("-", {}, "'-'"),
+    ("", {}, "''"),
 ]
 
 
-@pytest.mark.parametrize(("root", "parent"), NO_TREES)
-def test_what_is_no_tree(root, parent):
-    with pytest.raises(DeploymentError) as caught:
+@pytest.mark.parametrize(("root", "parent", "named"), NO_TREES)
+def test_what_is_no_tree(root, parent, named):
+    with raises_naming(DeploymentError, "'render'", *named.split()):
         ApplicationTree("render", root, parent)
-    assert "'render'" in str(caught.value)
 
 
 def test_no_sole_root():
-    for parent in ({}, {"a": "b", "b": "a"}, {"a": "b", "c": "d"}):
-        with pytest.raises(DeploymentError):
+    for parent, named in (
+        ({}, ""),
+        ({"a": "b", "b": "a"}, "'a'"),
+        ({"a": "b", "c": "d"}, "'b' 'd'"),
+    ):
+        with raises_naming(DeploymentError, *named.split()):
             sole_root(parent)
 
 
@@ -104,18 +108,18 @@ def test_what_actors_are_told():
 
 
 NO_TREES_OF_ACTORS = [
-    [("r", "a")],
-    [("r", "a", "x")],
-    [("r", "a", "-"), ("s", "a", "-")],
-    [("r", "a", "-"), ("r", "a", "-")],
-    [("r", "a", "-", "x", "x"), ("x", "a", "r")],
-    [("r", "a", "-"), ("x", "a", "r")],
-    [("r", "a", "-"), ("x", "a", "y", "y"), ("y", "a", "x", "x")],
+    ([("r", "a")], "'node' 'r'"),
+    ([("r", "a", "x")], "'a' '-'"),
+    ([("r", "a", "-"), ("s", "a", "-")], "'a' 'r' 's'"),
+    ([("r", "a", "-"), ("r", "a", "-")], "'a' 'r'"),
+    ([("r", "a", "-", "x", "x"), ("x", "a", "r")], "'a' 'r' 'x'"),
+    ([("r", "a", "-"), ("x", "a", "r")], "'a' 'r' 'x'"),
+    ([("r", "a", "-"), ("x", "a", "y", "y"), ("y", "a", "x", "x")], "'a' 'y' 'x'"),
 ]
 
 
-@pytest.mark.parametrize("places", NO_TREES_OF_ACTORS)
-def test_actors_that_tell_of_no_tree(places):
+@pytest.mark.parametrize(("places", "named"), NO_TREES_OF_ACTORS)
+def test_actors_that_tell_of_no_tree(places, named):
     actors = (DeployedActor(host, "node", tuple(arguments)) for host, *arguments in places)
-    with pytest.raises(DeploymentError):
+    with raises_naming(DeploymentError, *named.split()):
         application_trees(Deployment(tuple(actors)))

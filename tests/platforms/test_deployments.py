@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import DeploymentError
 from simplugin.formats.platform_xml import read_deployment, read_platform
@@ -55,24 +56,24 @@ def test_choices(choice, hosts):
 
 
 REFUSED_CHOICES = [
-    ("chti-9", "all"),
-    ("nancy", "all"),
-    ("pc", "13"),
-    ("pc", "grelon:6"),
-    ("pc", "grelon,nancy:1"),
-    ("pc", "chti-1,chti-1"),
-    ("pc", "grellon:3"),
-    ("pc", "xyz*"),
-    ("pc", "0"),
-    ("pc", ""),
-    ("pc", []),
-    ("pc", ["chti"]),
+    ("chti-9", "all", "'chti-9'"),
+    ("nancy", "all", "'nancy'"),
+    ("pc", "13", "13 12"),
+    ("pc", "grelon:6", "6 'grelon' 5"),
+    ("pc", "grelon,nancy:1", "'nancy'"),
+    ("pc", "chti-1,chti-1", "'chti-1'"),
+    ("pc", "grellon:3", "'grellon' 'grelon'"),
+    ("pc", "xyz*", "'xyz*'"),
+    ("pc", "0", "0"),
+    ("pc", "", "''"),
+    ("pc", [], ""),
+    ("pc", ["chti"], "'chti'"),
 ]
 
 
-@pytest.mark.parametrize(("master", "workers"), REFUSED_CHOICES)
-def test_refused_choices(master, workers):
-    with pytest.raises(DeploymentError):
+@pytest.mark.parametrize(("master", "workers", "named"), REFUSED_CHOICES)
+def test_refused_choices(master, workers, named):
+    with raises_naming(DeploymentError, *named.split()):
         master_workers(GRID, master, workers)
 
 
@@ -93,7 +94,7 @@ def test_cabinets_are_chosen_like_clusters():
     choice = HostChoice(Platform(Zone("z", "Cluster", (cabinet,))))
     assert choice.chosen("box") == ("b0", "b1", "b2")
     assert choice.chosen("box:2") == ("b0", "b1")
-    with pytest.raises(DeploymentError):
+    with raises_naming(DeploymentError, "'box'"):
         choice.require("the master", "box")
 
 
@@ -135,16 +136,16 @@ def test_arguments_are_filled_in():
 
 
 REFUSED_OPTIONS = [
-    {"worker_program": ActorProgram("w", ["{nmber}"])},
-    *({"master_program": ActorProgram("m", [text])} for text in ("{number}", "a{hosts}", "}")),
-    {"per_host": 0},
-    {"lifetime": ActorLifetime(2, 1)},
+    ({"worker_program": ActorProgram("w", ["{nmber}"])}, "'{nmber}' {index}"),
+    *(({"master_program": ActorProgram("m", [t])}, repr(t)) for t in ("{number}", "a{hosts}", "}")),
+    ({"per_host": 0}, "0"),
+    ({"lifetime": ActorLifetime(2, 1)}, "'master' 'pc' 1 2"),
 ]
 
 
-@pytest.mark.parametrize("options", REFUSED_OPTIONS)
-def test_refused_options(options):
-    with pytest.raises(DeploymentError):
+@pytest.mark.parametrize(("options", "named"), REFUSED_OPTIONS)
+def test_refused_options(options, named):
+    with raises_naming(DeploymentError, *named.split()):
         master_workers(GRID, "pc", **options)
 
 

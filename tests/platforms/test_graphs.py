@@ -2,6 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from naming import raises_naming
 from scipy import stats
 
 from simplugin.core.errors import PlatformError
@@ -57,28 +58,28 @@ TREE: dict[str, Any] = {
 
 
 INVALID_GRAPHS = [
-    (Graph, {"speed": np.ones(2)}),
-    (Graph, {"latency": np.ones(2)}),
-    (Graph, {"speed": [1, -1, 1]}),
-    (Graph, {"bandwidth": [1, np.inf, 1]}),
-    (Graph, {"latency": [0, np.nan, 1]}),
-    (Graph, {"source": np.array([0, 3, 1])}),
-    (Graph, {"hosts": ("a", "b", "b")}),
-    (Graph, {"destination": np.array([1, 1, 2])}),
-    (Graph, {"source": [0, 1, 1], "destination": [1, 2, 2]}),
-    (Tree, {"parent": [-1, 0, 3, 1]}),
-    (Tree, {"parent": [-1, 0, -1, 1]}),
-    (Tree, {"parent": [-1, 0, 0]}),
-    (Tree, {"speed": [1.0, -2.0, 0.0, 4.0]}),
-    (Tree, {"bandwidth": [np.inf, 0.0, 6.0, 7.0]}),
-    (Tree, {"bandwidth": [9.0, 1.0, 6.0, 7.0]}),
-    (Tree, dict.fromkeys(TREE, ())),
+    (Graph, {"speed": np.ones(2)}, "speed (2,) (3,)"),
+    (Graph, {"latency": np.ones(2)}, "latency (2,) (3,)"),
+    (Graph, {"speed": [1, -1, 1]}, "speed[1] -1.0"),
+    (Graph, {"bandwidth": [1, np.inf, 1]}, "bandwidth[1] inf"),
+    (Graph, {"latency": [0, np.nan, 1]}, "latency[1] nan"),
+    (Graph, {"source": np.array([0, 3, 1])}, "0..2"),
+    (Graph, {"hosts": ("a", "b", "b")}, "'b'"),
+    (Graph, {"destination": np.array([1, 1, 2])}, ""),
+    (Graph, {"source": [0, 1, 1], "destination": [1, 2, 2]}, ""),
+    (Tree, {"parent": [-1, 0, 3, 1]}, "'b' parent"),
+    (Tree, {"parent": [-1, 0, -1, 1]}, "parent -1"),
+    (Tree, {"parent": [-1, 0, 0]}, "parent (3,) (4,)"),
+    (Tree, {"speed": [1.0, -2.0, 0.0, 4.0]}, "speed[1] -2.0"),
+    (Tree, {"bandwidth": [np.inf, 0.0, 6.0, 7.0]}, "bandwidth[1] 0.0"),
+    (Tree, {"bandwidth": [9.0, 1.0, 6.0, 7.0]}, "bandwidth latency"),
+    (Tree, dict.fromkeys(TREE, ()), ""),
 ]
 
 
-@pytest.mark.parametrize(("kind", "changes"), INVALID_GRAPHS)
-def test_invalid_graphs_are_refused(kind, changes):
-    with pytest.raises(PlatformError):
+@pytest.mark.parametrize(("kind", "changes", "named"), INVALID_GRAPHS)
+def test_invalid_graphs_are_refused(kind, changes, named):
+    with raises_naming(PlatformError, *named.split()):
         kind(**((FORK if kind is Graph else TREE) | changes))
 
 
@@ -137,15 +138,15 @@ def test_latencies_are_even_over_powers_of_ten_and_independent_of_bandwidths():
 
 
 INVALID_RANDOM_TREES = [
-    {"n_hosts": 0},
-    {"max_degree": 0},
-    {"speeds": (2.0, 1.0)},
-    {"bandwidth_law": "normal"},
+    ({"n_hosts": 0}, "hosts 0"),
+    ({"max_degree": 0}, "children 0"),
+    ({"speeds": (2.0, 1.0)}, "speeds (2.0, 1.0)"),
+    ({"bandwidth_law": "normal"}, "bandwidth_law 'normal'"),
 ]
 
 
-@pytest.mark.parametrize("changes", INVALID_RANDOM_TREES)
-def test_invalid_random_trees_are_refused(changes):
+@pytest.mark.parametrize(("changes", "named"), INVALID_RANDOM_TREES)
+def test_invalid_random_trees_are_refused(changes, named):
     given = {"n_hosts": 3, "max_degree": 2, "generator": np.random.default_rng(0)} | changes
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, *named.split()):
         random_tree(**given)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import DeploymentError, PlatformError
 from simplugin.platforms import (
@@ -54,46 +55,46 @@ def test_numbers_of_parts_are_in_their_range(part):
     names = [each.name for each in fields(part) if any(word in each.name for word in words)]
     for name in (each for each in names if isinstance(getattr(part, each), float | int)):
         wrong = [-1.0, 5e-324, math.inf, math.nan] + ([0.0] if "bandwidth" in name else [])
+        quantity = name.replace("_", " ")
         for value in wrong:
-            with pytest.raises(PlatformError) as caught:
+            with raises_naming(PlatformError, quantity, f"'a' is {value!r}") as caught:
                 replace(part, **{name: value})
-            assert f"'a' is {value!r}" in caught.value.message
             assert caught.value.remedy
 
 
 INVALID_PARTS = [
-    lambda: Host("", 1e9),
-    lambda: Host("a\0", 1e9),
-    lambda: Host("a", 1e9, cores=0),
-    lambda: Host("a", 1e9, cores=1.5),
-    lambda: Host("a", 1e9, pstate=1),
-    lambda: Router("r", (1.0, 2.0)),
-    lambda: Link("l", 1e6, sharing_policy="FULLDUPLEX"),
-    lambda: Link("l", 1e6, 1.0, "WIFI"),
-    lambda: Link("l", 1.0, 0.0, "SPLITDUPLEX", state_profile="p"),
-    lambda: LinkUse("l", "LEFT"),
-    lambda: HostLink("a", "", "l"),
-    lambda: Route("a", "b", []),
-    lambda: ZoneRoute("x", "y", "g", "g", ["l"]),
-    lambda: Cluster("c", "0-x", 1e9, 1e8, 0),
-    lambda: Cluster("c", "0-3", 1e9, 1e8, 0, topology="TORUS"),
-    lambda: Cluster("c", "0", 1e9, 1e8, 0, backbone_latency=1.0),
-    lambda: Zone("w", "Star"),
-    lambda: Zone("w", "Full", (VALID[0], VALID[3])),
-    lambda: Zone("w", "Full", (VALID[0],), (JOINS,)),
-    lambda: Profile("t"),
-    lambda: ProfileUse("t", "a", "COLOUR"),
-    lambda: DeployedActor("", "f"),
-    lambda: DeployedActor("a", "f", start_time=-1),
-    lambda: DeployedActor("a", "f", start_time=2, kill_time=2),
-    lambda: DeployedActor("a", "f", on_failure="CRY"),
-    lambda: DeployedActor("a", "f", (1,)),
+    (lambda: Host("", 1e9), "''"),
+    (lambda: Host("a\0", 1e9), "'a\\x00'"),
+    (lambda: Host("a", 1e9, cores=0), "cores 'a' 0"),
+    (lambda: Host("a", 1e9, cores=1.5), "cores 'a' 1.5"),
+    (lambda: Host("a", 1e9, pstate=1), "'a' 1"),
+    (lambda: Router("r", (1.0, 2.0)), "'r' (1.0, 2.0)"),
+    (lambda: Link("l", 1e6, sharing_policy="FULLDUPLEX"), "'l' 'FULLDUPLEX' WIFI"),
+    (lambda: Link("l", 1e6, 1.0, "WIFI"), "'l' WIFI latency"),
+    (lambda: Link("l", 1.0, 0.0, "SPLITDUPLEX", state_profile="p"), "'l' SPLITDUPLEX l_UP"),
+    (lambda: LinkUse("l", "LEFT"), "direction 'l' 'LEFT'"),
+    (lambda: HostLink("a", "", "l"), "'a' ''"),
+    (lambda: Route("a", "b", []), "'a' 'b'"),
+    (lambda: ZoneRoute("x", "y", "g", "g", ["l"]), "'x' 'y' 'g'"),
+    (lambda: Cluster("c", "0-x", 1e9, 1e8, 0), "'c' '0-x'"),
+    (lambda: Cluster("c", "0-3", 1e9, 1e8, 0, topology="TORUS"), "'c' topology"),
+    (lambda: Cluster("c", "0", 1e9, 1e8, 0, backbone_latency=1.0), "'c' backbone"),
+    (lambda: Zone("w", "Star"), "'w' 'Star' Cluster"),
+    (lambda: Zone("w", "Full", (VALID[0], VALID[3])), "'w' host cluster"),
+    (lambda: Zone("w", "Full", (VALID[0],), (JOINS,)), "'w' host zoneRoute"),
+    (lambda: Profile("t"), "'t'"),
+    (lambda: ProfileUse("t", "a", "COLOUR"), "'t' 'COLOUR'"),
+    (lambda: DeployedActor("", "f"), "'f' ''"),
+    (lambda: DeployedActor("a", "f", start_time=-1), "start 'f' 'a' -1"),
+    (lambda: DeployedActor("a", "f", start_time=2, kill_time=2), "'f' 'a' 2"),
+    (lambda: DeployedActor("a", "f", on_failure="CRY"), "'f' 'a' 'CRY' DIE"),
+    (lambda: DeployedActor("a", "f", (1,)), "arguments 'f' 'a' 1"),
 ]
 
 
-@pytest.mark.parametrize("make", INVALID_PARTS)
-def test_an_invalid_part_is_refused_by_name_with_a_remedy(make):
-    with pytest.raises((PlatformError, DeploymentError)) as caught:
+@pytest.mark.parametrize(("make", "named"), INVALID_PARTS)
+def test_an_invalid_part_is_refused_by_name_with_a_remedy(make, named):
+    with raises_naming((PlatformError, DeploymentError), *named.split()) as caught:
         make()
     assert caught.value.remedy
 
@@ -145,13 +146,13 @@ def test_spaces_are_overlooked():
 
 @pytest.mark.parametrize("text", ["", "a", "1-", "-1", "1-2-3", "1,,2", "3-1", "9999999999", "1.5"])
 def test_nonsense_is_refused(text):
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, repr(text)):
         radical.ranges(text)
 
 
 @pytest.mark.parametrize("text", ["1,1", "0-5,3", "3,0-5", "0-3,3-4"])
 def test_a_number_twice_is_refused(text):
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "'c'", repr(text)):
         radical.require_radical("cluster 'c'", text)
 
 
@@ -187,7 +188,7 @@ def test_links_of_clusters_have_simgrids_names():
 
 def test_a_cluster_of_another_topology_needs_a_zone():
     torus = Cluster("t", "0-3", 1e9, 1e8, 1e-4, topology="TORUS", topology_parameters="2,2")
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "'t'", "TORUS"):
         require_consistent(Platform(torus))
     require_consistent(Platform(Zone("w", "Full", (torus,))))
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from naming import raises_naming
 
 from simplugin.core.errors import PlatformError
 from simplugin.market.model import heterogeneity
@@ -14,14 +15,14 @@ SPEED, BANDWIDTH = np.array([1e9, 2e9, 4e9]), np.array([1e7, 2e7, 5e6])
 
 
 REFUSED_SITES = [
-    {"names": ()},
-    {"names": ("a", "b", "a")},
-    {"scheduler": "b"},
-    {"speed": [1.0, 2.0]},
-    {"bandwidth": [1.0, 0.0, 1.0]},
-    {"speed": [1.0, np.inf, 1.0]},
-    {"latency": -1.0},
-    {"uplink": 0.0},
+    ({"names": ()}, ""),
+    ({"names": ("a", "b", "a")}, "'a'"),
+    ({"scheduler": "b"}, "'b'"),
+    ({"speed": [1.0, 2.0]}, "speed (2,) (3,)"),
+    ({"bandwidth": [1.0, 0.0, 1.0]}, "bandwidth[1] 0.0"),
+    ({"speed": [1.0, np.inf, 1.0]}, "speed[1] inf"),
+    ({"latency": -1.0}, "latency -1.0"),
+    ({"uplink": 0.0}, "uplink 0.0"),
 ]
 
 
@@ -63,31 +64,31 @@ def test_routes_pass_the_backbone_and_the_local_scheduler():
 
 
 REFUSED_GRIDS = [
-    {"names": (), "sites": ()},
-    {"names": ("a",)},
-    {"names": ("a", "a")},
-    {"names": ("a", "global")},
-    {"names": ("a", "a-2")},
-    {"names": ("global-scheduler", "b")},
-    {"scheduler": "grid"},
-    {"sites": (_site("a"), _site("a"))},
-    {"scheduler": "b-2"},
-    {"bandwidth": np.inf},
-    {"latency": -0.5},
+    ({"names": (), "sites": ()}, "0 names"),
+    ({"names": ("a",)}, "1 2 names"),
+    ({"names": ("a", "a")}, "'a' sites"),
+    ({"names": ("a", "global")}, "'global'"),
+    ({"names": ("a", "a-2")}, "'a-2'"),
+    ({"names": ("global-scheduler", "b")}, "'global-scheduler'"),
+    ({"scheduler": "grid"}, "'grid'"),
+    ({"sites": (_site("a"), _site("a"))}, "'a-ls'"),
+    ({"scheduler": "b-2"}, "'b-2'"),
+    ({"bandwidth": np.inf}, "bandwidth inf"),
+    ({"latency": -0.5}, "latency -0.5"),
 ]
 
 
-REFUSED = [(PeerSite, each) for each in REFUSED_SITES]
-REFUSED += [(PeerGrid, each) for each in REFUSED_GRIDS]
+REFUSED = [(PeerSite, *each) for each in REFUSED_SITES]
+REFUSED += [(PeerGrid, *each) for each in REFUSED_GRIDS]
 
 
-@pytest.mark.parametrize(("kind", "fields"), REFUSED)
-def test_invalid_sites_and_grids_are_refused(kind, fields):
+@pytest.mark.parametrize(("kind", "fields", "named"), REFUSED)
+def test_invalid_sites_and_grids_are_refused(kind, fields, named):
     valid = {
         PeerSite: {"names": ("a", "b", "c"), "speed": SPEED, "bandwidth": BANDWIDTH},
         PeerGrid: {"names": ("a", "b"), "sites": (_site("a"), _site("b"))},
     }
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, *named.split()):
         kind(**valid[kind] | fields)
 
 
@@ -139,7 +140,7 @@ def test_degrees_are_those_wanted_and_means_stay(degree):
 
 
 def test_degrees_out_of_range_are_refused():
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, 12, 11.0468):
         scaled_site(0, 12)
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, 30.0):
         consistent_site(0, 30.0)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import DeploymentError
 from simplugin.formats.platform_xml import read_platform
@@ -133,13 +134,13 @@ def test_routes_of_several_links():
 def test_refused_shortest_paths():
     graph = Graph.duplex(("a", "b", "c"), np.ones(3), np.array([[0, 1]]), np.array([1e8]))
     cluster = Platform(Cluster("c", "0-3", 1e9, 1e8, 0.0))
-    for platform, root, options in (
-        (graph.platform(), "z", {}),
-        (graph.platform(), "a", {"metric": "speed"}),
-        (graph.platform(), "a", {"hosts": ["c"]}),
-        (cluster, "0", {}),
+    for platform, root, options, named in (
+        (graph.platform(), "z", {}, "'x' 'z'"),
+        (graph.platform(), "a", {"metric": "speed"}, "'speed' hops"),
+        (graph.platform(), "a", {"hosts": ["c"]}, "'c' 'x'"),
+        (cluster, "0", {}, "'zones' 'star'"),
     ):
-        with pytest.raises(DeploymentError):
+        with raises_naming(DeploymentError, *named.split()):
             shortest_path_tree(platform, "x", root, **options)
 
 
@@ -201,12 +202,12 @@ def test_zones_of_two_sites():
     assert len(tree.hosts) == platform.host_count == 266
     star = star_tree(platform, "a", "grelon-3", ["chti-2", "chuque-1"])
     assert star.parent == {"chuque-1": "grelon-3", "chti-2": "grelon-3"}
-    with pytest.raises(DeploymentError):
+    with raises_naming(DeploymentError, "'a'", "'chti-99'"):
         star_tree(platform, "a", "grelon-3", ["chti-99"])
-    with pytest.raises(DeploymentError):
+    with raises_naming(DeploymentError, "'a'", "'nancy'"):
         zone_tree(platform, "a", "nancy")
     five = read_platform(ROOT / "platforms_xml/five_hosts.xml")
-    with pytest.raises(DeploymentError):
+    with raises_naming(DeploymentError, "'one'", "'A'"):
         require_routes(five, star_tree(five, "one", "A"))
-    with pytest.raises(DeploymentError):
+    with raises_naming(DeploymentError, "'one'", "'Z'"):
         require_routes(five, ApplicationTree("one", "A", {"Z": "A"}))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import PlatformError, WorkloadError
 from simplugin.formats.platform_xml import write_platform
@@ -118,21 +119,21 @@ def test_routes_are_shortest(case):
 
 
 NOT_DEPLOYED = [
-    ([], None),
-    ([FROM_A, FROM_A], None),
-    ([FROM_A], {"up": {}}),
-    ([replace(FROM_A, master="z")], None),
-    ([replace(FROM_A, hosts=("a", "y"))], None),
-    ([FROM_A], {"left": {"x": "a"}}),
-    ([FROM_A], {"left": {"d": "a"}}),
-    ([FROM_A], {"left": {"a": "b"}}),
-    ([FROM_A], {"left": {"b": "a", "e": "d"}}),
+    ([], None, ""),
+    ([FROM_A, FROM_A], None, "'left'"),
+    ([FROM_A], {"up": {}}, "'up'"),
+    ([replace(FROM_A, master="z")], None, "'left' 'z'"),
+    ([replace(FROM_A, hosts=("a", "y"))], None, "'left' 'y'"),
+    ([FROM_A], {"left": {"x": "a"}}, "'left' 'x'"),
+    ([FROM_A], {"left": {"d": "a"}}, "'left' 'a' 'd'"),
+    ([FROM_A], {"left": {"a": "b"}}, "'left' 'a'"),
+    ([FROM_A], {"left": {"b": "a", "e": "d"}}, "'left' 'e' 'a'"),
 ]
 
 
-@pytest.mark.parametrize(("applications", "trees"), NOT_DEPLOYED)
-def test_what_cannot_be_deployed_is_refused(applications, trees):
-    with pytest.raises(WorkloadError):
+@pytest.mark.parametrize(("applications", "trees", "named"), NOT_DEPLOYED)
+def test_what_cannot_be_deployed_is_refused(applications, trees, named):
+    with raises_naming(WorkloadError, *named.split()):
         deploy(SQUARE, applications, trees)
 
 
@@ -271,11 +272,11 @@ def test_hosts_without_a_route_are_in_no_tree():
 
 def test_wifi_is_no_number(simgrid_prefix):
     wifi = simgrid_prefix / "share" / "examples" / "platforms" / "wifi.xml"
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'Station 2'", "'AP1'"):
         sharing_of(wifi, [Application("x", "Station 1", 1e6, 1e3)])
 
 
 def test_platform_that_is_refused(tmp_path):
     (tmp_path / "bad.xml").write_text("<platform/>")
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "bad.xml"):
         sharing_of(tmp_path / "bad.xml", APPLICATIONS)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import raises_naming
 from pricing_baselines import AutomaticGradient, PrimalDual
 
 from simplugin.core.errors import SimpluginError, WorkloadError
@@ -196,7 +197,7 @@ def test_two_applications_share_a_host(alpha):
 @pytest.mark.parametrize("method", [Gradient(), Market()])
 def test_max_min_fairness_is_refused(method):
     """It has no utility to follow the gradient of, or to trade."""
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "alpha"):
         method.start(pair(), AlphaFair(math.inf))
 
 
@@ -233,17 +234,16 @@ def test_step_sizes_by_application_reach_the_optimum_where_one_for_all_does_not(
 
 
 WRONG_STEPS = [
-    {"utility": (1.0, 2.0)},
-    {"host": [0.1]},
-    {"start_link_price": np.ones(3)},
-    {"rate": (0.1, -1.0)},
+    ({"utility": (1.0, 2.0)}, "utility 2 1"),
+    ({"host": [0.1]}, "host 1 2"),
+    ({"start_link_price": np.ones(3)}, "start_link_price 3 2"),
+    ({"rate": (0.1, -1.0)}, "rate (0.1, -1.0)"),
 ]
 
 
-@pytest.mark.parametrize("steps", WRONG_STEPS)
-def test_step_sizes_that_do_not_fit_are_refused(steps):
-    """The message has the name and the number needed."""
-    with pytest.raises(WorkloadError):
+@pytest.mark.parametrize(("steps", "named"), WRONG_STEPS)
+def test_step_sizes_that_do_not_fit_are_refused(steps, named):
+    with raises_naming(WorkloadError, *named.split()):
         Gradient(steps=StepSizes(**steps)).start(pair(), LOG)
 
 
@@ -308,7 +308,7 @@ def test_they_start_from_nothing_as_markets_do_and_have_no_actors(deployment):
             first = method.start(sharing, AlphaFair(1.0))
             market = Market().start(sharing, AlphaFair(1.0))
             assert np.array_equal(getattr(first, field), getattr(market, field))
-        with pytest.raises(SimpluginError):
+        with raises_naming(SimpluginError, type(method).__name__):
             negotiate(platform, sharing, method, 1, AlphaFair(1.0))
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "alpha"):
             method.start(sharing, AlphaFair(math.inf))

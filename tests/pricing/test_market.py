@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
@@ -190,7 +191,7 @@ def test_tasks_without_data_cross_links_for_nothing():
 
 def test_an_application_that_reaches_no_host_is_named():
     sharing = star([0.0, 4.0], 0.0, Application("stuck", "h0", 1.0, 1.0))
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "'stuck'"):
         slots(sharing)
 
 
@@ -224,7 +225,7 @@ def test_units_change_nothing():
 
 @pytest.mark.parametrize("relaxation", [0, 2.0, float("nan"), "1"])
 def test_a_relaxation_out_of_range_is_refused(relaxation):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "relaxation", repr(relaxation)):
         Market(relaxation=relaxation)  # type: ignore[arg-type]
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from naming import raises_naming
 
 from simplugin.core.errors import ActorError, SimpluginError, WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
@@ -73,7 +74,7 @@ def test_each_agent_and_manager_has_its_own_step_sizes(deployment):
     pure = iterate(method, sharing, AlphaFair(1.0), 20, rates=True)
     seen = negotiate(platform, sharing, method, 20, AlphaFair(1.0)).trajectory
     assert_same(sharing, seen, pure)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "rate", 9, sharing.n_applications):
         negotiate("no.xml", sharing, Gradient(steps=StepSizes(rate=(0.1,) * 9)), 1, AlphaFair(1.0))
 
 
@@ -180,9 +181,9 @@ def test_a_state_of_another_method_or_deployment_is_refused():
     graph, sharing = chain()
     other = deploy(graph, [Application(k, "a", 1000.0, 1000.0) for k in "kl"])
     state = state_after(Market(), sharing, 1)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "Gradient", "MarketState"):
         negotiate(graph, sharing, Gradient(), 1, AlphaFair(1.0), start=state)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, sharing.n_hosts, sharing.n_links):
         negotiate(graph, other, Market(), 1, AlphaFair(1.0), start=state)
 
 
@@ -191,7 +192,7 @@ def test_a_link_without_a_way_back_is_refused():
     sharing = deploy(graph, [Application("k", "a", 1.0, 1.0)])
     closed = Graph.duplex(["a", "b"], np.ones(2), np.array([(0, 1)]), np.array([(1.0, 0.0)]))
     for each in (graph, closed):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "'b'", "'a'"):
             negotiate(each, sharing, Gradient(), 1, AlphaFair(1.0))
 
 
@@ -213,14 +214,14 @@ def test_feasible_markets_overload_nothing_in_any_round(number, accelerated):
 
 def test_what_has_no_agents_is_refused():
     graph, sharing = chain()
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "object", "Method"):
         negotiate(graph, sharing, object(), 1, AlphaFair(1.0))
 
 
 def test_a_reading_that_needs_a_third_sweep_is_refused():
     graph, sharing = chain()
     method = Gradient(reading=GradientAssumptions(seidel=True, fresh=True))
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "seidel", "fresh"):
         negotiate(graph, sharing, method, 1, AlphaFair(1.0))
 
 
@@ -229,16 +230,17 @@ def test_masters_that_no_tree_joins_cannot_accelerate():
     applications = [Application("k", "a", 1.0, 1.0), Application("l", "c", 1.0, 1.0)]
     sharing = deploy(graph, applications, {"k": {"b": "a"}, "l": {"b": "c"}})
     negotiate(graph, sharing, Market(), 1, AlphaFair(1.0))
-    with pytest.raises(SimpluginError):
+    with pytest.raises(ActorError) as caught:
         negotiate(graph, sharing, AcceleratedMarket(), 1, AlphaFair(1.0))
+    assert caught.value.host == "a"
 
 
 @pytest.mark.parametrize("rounds", [0, -1, 1.5, True, "3"])
 def test_numbers_of_rounds_are_checked_before_anything_runs(uneven, rounds):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "rounds", repr(rounds)):
         negotiate("none.xml", uneven, Market(), rounds, AlphaFair(1.0))
     if rounds != 0:
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "rounds", repr(rounds)):
             iterate(Market(), uneven, AlphaFair(1.0), rounds)
 
 
@@ -283,8 +285,9 @@ def test_somebody_has_to_stay():
     with pytest.raises(WorkloadError):
         negotiate(changing(graph, changes, sharing), sharing, Market(), 3, AlphaFair(1.0))
     # The master's host is gone, and with it the only application.
-    with pytest.raises(ActorError):
+    with pytest.raises(ActorError) as caught:
         negotiate(changing(graph, changes[:1], sharing), sharing, Market(), 9, AlphaFair(1.0))
+    assert caught.value.host == "b"
 
 
 # One host of 1000 flop/s; tasks of 1 flop; half the speed from 2.0 s, nearly none from 2.1 s on.

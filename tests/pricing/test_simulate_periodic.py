@@ -5,6 +5,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
@@ -160,7 +161,7 @@ def test_changes_of_what_is_not_there_are_refused():
     graph, applications = report_platform(), report_applications()
     sharing = deploy(graph, applications)
     arguments = graph, applications, sharing, Market(), LOG, PeriodicSettings(1.0, 0.1)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'F'"):
         simulate_periodic(*arguments, changes=[CapacityChange(0.5, "F", 1.0)])
     changes = [CapacityChange(0.5, host, 0.0) for host in "ABCDE"]
     with pytest.raises(WorkloadError):
@@ -184,7 +185,7 @@ ENDLESS = [
 
 @pytest.mark.parametrize("wrong", ENDLESS)
 def test_times_that_never_end_are_refused(wrong):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, *wrong, *wrong.values()):
         PeriodicSettings(**({"until": 1.0, "period": PERIOD} | wrong))
 
 
@@ -218,5 +219,5 @@ def message_time(kept):
 
 
 def test_tasks_are_not_dispatched_where_something_fails():
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'E'", "grain"):
         followed(ALWAYS, Market(0.5), 6.0, changes=[CapacityChange(3.0, "E", 0.0)], grain=100.0)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin import Host, Link, Platform, Route, Zone
 from simplugin.core.errors import WorkloadError
@@ -321,19 +322,19 @@ def test_what_makes_no_sense_is_refused():
     sharing = deploy(graph, [Application("k", "a", 1e3, 1e3)])
     fine = np.array([1.0, 0.0])
     refused: list[Any] = [
-        -fine,
-        np.array([math.inf, 0.0]),
-        np.array([1.0, 1.0]),
-        np.ones(3),
-        [(1.0, fine), (1.0, fine)],
+        (-fine, "rate"),
+        (np.array([math.inf, 0.0]), "rate"),
+        (np.array([1.0, 1.0]), "agent 1"),
+        (np.ones(3), "(3,)"),
+        ([(1.0, fine), (1.0, fine)], "dates"),
     ]
-    for rates in refused:
-        with pytest.raises(WorkloadError):
+    for rates, named in refused:
+        with raises_naming(WorkloadError, named):
             dispatch(graph, sharing, rates, DispatchSettings(duration=1.0))
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "warm_up 1.0"):
         dispatch(graph, sharing, fine, DispatchSettings(duration=1.0, warm_up=1.0))
     for threshold in (0, 10**9, math.inf, math.nan):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, f"threshold {threshold}"):
             dispatch(graph, sharing, fine, DispatchSettings(duration=1.0, threshold=threshold))  # type: ignore[arg-type]
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "grain", 0.0):
         dispatch(graph, sharing, fine, DispatchSettings(duration=1.0, grain=0.0))

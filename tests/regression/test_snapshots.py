@@ -189,23 +189,23 @@ def test_a_file_of_tolerances_holds_for_all_and_for_one(tmp_path):
 
 
 WRONG_TOLERANCES = [
-    ("relativ = 1", 1),
-    ("\nrelative = -1", 2),
-    ("relative = true", 1),
-    ("[metrics]\nm = { relative = 1, abs = 2 }", 2),
-    ("[scenarios.s]\n\nmetrics = 3", 3),
-    ("scenarios = 3", 1),
-    ("[", 1),
+    ("relativ = 1", 1, "relativ"),
+    ("\nrelative = -1", 2, "relative"),
+    ("relative = true", 1, "relative"),
+    ("[metrics]\nm = { relative = 1, abs = 2 }", 2, "metrics.m.abs"),
+    ("[scenarios.s]\n\nmetrics = 3", 3, "scenarios.s.metrics"),
+    ("scenarios = 3", 1, "scenarios"),
+    ("[", 1, None),
 ]
 
 
-@pytest.mark.parametrize(("text", "line"), WRONG_TOLERANCES)
-def test_a_wrong_tolerance_is_told_with_its_line(tmp_path, text, line):
+@pytest.mark.parametrize(("text", "line", "key"), WRONG_TOLERANCES)
+def test_a_wrong_tolerance_is_told_with_its_line(tmp_path, text, line, key):
     file = tmp_path / "tolerances.toml"
     file.write_text(text)
     with pytest.raises(ScenarioError) as caught:
         load_tolerances(file)
-    assert caught.value.line == line
+    assert (caught.value.line, caught.value.key) == (line, key)
 
 
 def row(**metrics):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
+from naming import raises_naming
 
 from simplugin.core.errors import SimpluginError
 from simplugin.reports import gantt
@@ -252,7 +253,7 @@ def test_instances_that_not_all_were_tried_on_are_counted_apart():
     found = profiles({"a": {1: 1.0, 2: 4.0, 9: None}, "b": {1: 2.0, 5: 2.0, 9: math.nan}})
     assert (found.n, found.apart, found.unsolved) == (1, 2, 1)
     assert found.ratios["b"].tolist() == [2.0]
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'a'", 0):
         profiles({"a": {1: 0.0}, "b": {1: 1.0}})
 
 

@@ -8,6 +8,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from naming import raises_naming
 from scipy import stats
 
 from simplugin.core.errors import SimpluginError
@@ -115,7 +116,7 @@ def test_axes_are_logarithmic_where_values_span_two_decades():
     assert scale_of(draw_ecdfs({"a": [0.0, 1000.0]}, label="x")) == "linear"
     [mean] = by_gid(box_plot(wide, label="x").figure, "mean-0")
     assert mean.get_xdata() == [pytest.approx(stats.gmean([1.0, 101.0, 7, 8, 9]))]
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, -1, "log"):
         box_plot({"a": [-1.0, 2.0]}, label="x", log=True)
     with pytest.raises(SimpluginError):
         box_plot({}, label="x")
@@ -158,7 +159,7 @@ def test_means_over_a_parameter_have_their_intervals():
     expected = stats.t.interval(0.95, 2, loc=3.0, scale=stats.sem([1.0, 2.0, 6.0]))
     ends = [s for s in axes.collections[0].get_segments() if len(s) == 2]
     assert [s[:, 1].tolist() for s in ends] == [pytest.approx(list(expected))]
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "hosts", "makespan"):
         draw_parameter({"a": ([None], [1.0])}, parameter="hosts", label="makespan")
 
 
@@ -305,7 +306,7 @@ def test_files_of_a_campaign(campaign, tmp_path):
     [wide] = re.findall(rb"/MediaBox \[ *0 0 ([\d.]+)", box)
     assert float(wide) == pytest.approx(3.4 * 72, abs=0.01)
     (tmp_path / "file").write_text("")
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, tmp_path / "file"):
         write_figures(campaign, tmp_path / "file")
 
 
@@ -336,7 +337,7 @@ def test_main_figures_and_what_a_former_report_left(tmp_path, report_of):
     assert stems() == {*main, "tasks-box", "photo"}
     assert not (tmp_path / "tasks-box.pdf").exists()
     assert outside.exists()
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'some'", "'main'"):
         write_figures(report, tmp_path, "some")
 
 

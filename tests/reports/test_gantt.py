@@ -6,6 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
+from naming import raises_naming
 
 from simplugin import Cluster, Host, Placement, Platform, Zone, simulate
 from simplugin.core.errors import SimpluginError
@@ -193,19 +194,19 @@ UNTRACED = {"trace": Trace.from_columns({}), "provenance": {"trace": False}}
 
 
 NOT_DRAWN = [
-    lambda result: gantt(result, window=(2.0, 1.0)).figure,
-    lambda result: gantt(result, by="link").figure,
-    lambda result: gantt(result, colour="red").figure,
-    lambda result: gantt(replace(result, **UNTRACED)).figure,
-    lambda result: replace(result, **UNTRACED).trace.to_chrome("x.json"),
-    lambda result: by_host(result, ["nope"]),
-    lambda result: by_actor(result, ["nope"]),
+    (lambda result: gantt(result, window=(2.0, 1.0)).figure, "window (2.0, 1.0)"),
+    (lambda result: gantt(result, by="link").figure, "by 'link' 'actor'"),
+    (lambda result: gantt(result, colour="red").figure, "colour 'red'"),
+    (lambda result: gantt(replace(result, **UNTRACED)).figure, "trace=True"),
+    (lambda result: replace(result, **UNTRACED).trace.to_chrome("x.json"), "trace=True"),
+    (lambda result: by_host(result, ["nope"]), "host 'nope'"),
+    (lambda result: by_actor(result, ["nope"]), "actor 'nope'"),
 ]
 
 
-@pytest.mark.parametrize("draw", NOT_DRAWN)
-def test_what_cannot_be_drawn(result, draw):
-    with pytest.raises(SimpluginError):
+@pytest.mark.parametrize(("draw", "named"), NOT_DRAWN)
+def test_what_cannot_be_drawn(result, draw, named):
+    with raises_naming(SimpluginError, *named.split()):
         draw(result)
 
 

@@ -7,6 +7,7 @@ import pytest
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib import font_manager
+from naming import raises_naming
 
 from simplugin import Host, Platform, Zone
 from simplugin.core.errors import SimpluginError
@@ -77,14 +78,14 @@ def test_drawings_are_written_as_the_same_files(kind, result, nothing, tmp_path)
     # Text remains text, without a date.
     assert re.search(r">[^<]*Title[^<]*</text>", content)
     assert "<dc:date>" not in content
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, tmp_path / "x.gif", ".svg"):
         write(tmp_path / "x.gif")
     # Without a file it is the same drawing, of half as many dots in a notebook.
     shown, size = write(None)._repr_png_()
     chart = write(tmp_path / "x.png")
     assert (tmp_path / "x.png").read_bytes() == shown
     assert size == {"width": round(100 * chart.figure.get_figwidth())}
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, tmp_path / "absent" / "x.svg"):
         write(tmp_path / "absent" / "x.svg")
     gantt(nothing, tmp_path / "nothing.svg")
 

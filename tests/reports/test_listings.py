@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import raises_naming
 from rich.console import Console
 
 from simplugin.core.errors import SimpluginError
@@ -80,9 +81,9 @@ def test_listings_have_units_and_come_below_the_row():
     assert lines[7:] == ["a 2 Gflop/s 0.5 25.0 %", "b - 3 -", "and 2 more"]
     assert listing.column("load") == (0.25, None)
     assert listing.document()["columns"][1] == {"name": "speed", "unit": "flop/s"}
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'Hosts'", "'size'"):
         listing.column("size")
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'Hosts'", 4, 1):
         ResultTable("Hosts", columns, [("a",)])
 
 

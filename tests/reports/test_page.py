@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import SimpluginError
 from simplugin.reports.colours import GROUP_COLOURS, group_colour
@@ -120,15 +121,15 @@ def test_the_group_is_the_scheduler_or_what_has_fewest_values():
 def test_what_does_not_fit_is_refused():
     column = Column("makespan", [1.0, 2.0])
     varied = Column("scheduler.name", ["bags.fcfs", "bags.lag"], role="varied")
-    for columns, more in (
-        ([column], {"status": ["done"]}),
-        ([column, column], {}),
-        ([column], {"group": "makespam"}),
-        ([varied], {"baseline": "bags.fcsf"}),
-        ([column, varied], {"group": "makespan"}),
-        ([column], {"baseline": "x"}),
+    for columns, more, named in (
+        ([column], {"status": ["done"]}, "'status' 1 2"),
+        ([column, column], {}, "'makespan'"),
+        ([column], {"group": "makespam"}, "'makespam' 'makespan'"),
+        ([varied], {"baseline": "bags.fcsf"}, "scheduler.name 'bags.fcsf'"),
+        ([column, varied], {"group": "makespan"}, "'makespan' scheduler.name"),
+        ([column], {"baseline": "x"}, "'x'"),
     ):
-        with pytest.raises(SimpluginError):
+        with raises_naming(SimpluginError, *named.split()):
             report_of(*columns, **more)
 
 
@@ -215,7 +216,7 @@ def test_colours_can_be_seen_on_either_paper():
 
 def test_a_page_that_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, tmp_path / "file" / "index.html"):
         write_page(PLAIN, tmp_path / "file")
 
 

@@ -1,6 +1,6 @@
 """The page about a paper, in Markdown."""
 
-import pytest
+from naming import raises_naming
 
 from simplugin.core.errors import SimpluginError
 from simplugin.reports.image_files import image_file
@@ -83,5 +83,5 @@ def test_an_invalid_file_is_named(tmp_path, monkeypatch):
     (package / "__init__.py").write_text("")
     (package / "page.toml").write_text('citation = "A"\nfigure = []\n')
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, package / "page.toml", "'title'"):
         Paper.of(package.name)

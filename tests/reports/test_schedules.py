@@ -5,6 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from naming import raises_naming
 
 from simplugin.core.errors import SimpluginError
 from simplugin.reports.graphs import draw_graphs
@@ -117,14 +118,14 @@ def test_long_texts_are_whole_and_inside(illegible):
 
 
 WRONG_BARS = [
-    Bar(2, (0,), 0.0, 1.0, "a"),
-    Bar(1, (3, 10), 0.0, 1.0, "a"),
+    (Bar(2, (0,), 0.0, 1.0, "a"), "'a' 'x' 2"),
+    (Bar(1, (3, 10), 0.0, 1.0, "a"), "'a' 'x' [3, 10]"),
 ]
 
 
-@pytest.mark.parametrize("bar", WRONG_BARS)
-def test_what_is_not_there_is_refused(bar):
-    with pytest.raises(SimpluginError):
+@pytest.mark.parametrize(("bar", "named"), WRONG_BARS)
+def test_what_is_not_there_is_refused(bar, named):
+    with raises_naming(SimpluginError, *named.split()):
         chart(bars=(bar,))
 
 
@@ -205,9 +206,9 @@ def test_very_wide_graphs_stay_on_a_page():
 
 
 def test_parts_of_graphs_that_are_not_there_are_refused():
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'x'", 0, 3):
         graph_chart(edges=(DrawnEdge(0, 3),))
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'left'", "'x'", 1):
         graph_chart(groups=("a",))
     with pytest.raises(SimpluginError):
         draw_graphs([])

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from naming import raises_naming
 from scipy import stats
 
 from simplugin.core.errors import SimpluginError
@@ -93,9 +94,9 @@ def test_a_bootstrap_is_skewed_as_the_sample_is():
 
 def test_what_cannot_be_bootstrapped():
     assert bootstrap_interval([2.0] * 10, seed=1) is bootstrap_interval([5], seed=1) is None
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, 0, "mean"):
         bootstrap_interval([0.0, 1.0, 2.0], seed=1, statistic="geometric_mean")
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, 5001, 5000):
         bootstrap_interval(np.ones(5001), seed=1)
 
 
@@ -165,7 +166,7 @@ def test_parameters_of_schedulers_pair_runs_only_where_both_have_them(report_of)
     assert pairing_columns(report) == []
     [column] = pairing_columns(report, "ab")
     assert column.name == "scheduler.parameters.share"
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'d'", "a, b, c"):
         compared(report, metric, "d")
     # The same by another key that goes with the scheduler, and c swept a parameter.
     sizes = [None, None, None, None, 3, 5]

@@ -2,6 +2,7 @@ import json
 import pickle
 
 import pytest
+from naming import raises_naming
 
 from simplugin.core.errors import SimpluginError
 from simplugin.results.row import Best, Metric, Row
@@ -46,9 +47,9 @@ def test_it_is_plain_data():
 
 
 def test_unknown_and_double_names():
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'makspan'", "'makespan'"):
         Row(METRICS)["makspan"]
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'zzz'"):
         Row(METRICS, best=Best("zzz", 1.0))
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'jobs'"):
         Row((Metric("jobs", 1), Metric("jobs", 2)))

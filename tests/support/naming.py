@@ -12,7 +12,9 @@ E = TypeVar("E", bound=BaseException)
 
 
 @contextmanager
-def raises_naming(kind: type[E], *names: object) -> Iterator[pytest.ExceptionInfo[E]]:
+def raises_naming(
+    kind: type[E] | tuple[type[E], ...], *names: object
+) -> Iterator[pytest.ExceptionInfo[E]]:
     """Expect an error of a class whose message has all these names, in any wording."""
     with pytest.raises(kind) as caught:
         yield caught

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.workloads.bundle_markets import BundleMarket
@@ -58,49 +59,49 @@ def test_a_response_takes_exactly_the_tasks_worth_the_price(value, q, cap, numbe
 
 
 SENSELESS_MARKETS = [
-    {"values": []},
-    {"values": [1.0, -2.0]},
-    {"values": [1.0, float("nan")]},
-    {"values": [1.0, 10**400]},
-    {"values": [5e-324, 1e308]},
-    {"m": 0},
-    {"m": 1.5},
-    {"m": 2**53},
-    {"m": True},
-    {"caps": [4, float("nan")]},
-    {"caps": "ab"},
-    {"caps": [1, 2, 3]},
-    {"caps": -1},
-    {"caps": 2.5},
-    {"q": 1.0},
-    {"q": [0.5, 0.0]},
+    ({"values": []}, ""),
+    ({"values": [1.0, -2.0]}, "-2.0"),
+    ({"values": [1.0, float("nan")]}, "nan"),
+    ({"values": [1.0, 10**400]}, "values[1]"),
+    ({"values": [5e-324, 1e308]}, "1e+308"),
+    ({"m": 0}, "m 0"),
+    ({"m": 1.5}, "m 1.5"),
+    ({"m": 2**53}, "m 9007199254740992"),
+    ({"m": True}, "m True"),
+    ({"caps": [4, float("nan")]}, "caps nan"),
+    ({"caps": "ab"}, "caps 'ab'"),
+    ({"caps": [1, 2, 3]}, "caps (3,)"),
+    ({"caps": -1}, "caps -1"),
+    ({"caps": 2.5}, "caps 2.5"),
+    ({"q": 1.0}, "q 1.0"),
+    ({"q": [0.5, 0.0]}, "q 0.0"),
 ]
 
 
-@pytest.mark.parametrize("fields", SENSELESS_MARKETS)
-def test_senseless_markets_are_refused(fields):
-    with pytest.raises(WorkloadError):
+@pytest.mark.parametrize(("fields", "named"), SENSELESS_MARKETS)
+def test_senseless_markets_are_refused(fields, named):
+    with raises_naming(WorkloadError, *named.split()):
         BundleMarket(**(SIMPLE | fields))  # type: ignore[arg-type]
 
 
 def test_a_bundle_that_cannot_be_placed_is_refused_with_the_sentence():
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, 1000, 12, 83, 996, 84):
         BundleMarket(np.ones(12), 1000, 83, 0.99)
 
 
 WRONG_AMOUNTS = [
-    [1, 2, 1],
-    [-1, 5],
-    [1, 2],
-    [1.5, 2.5],
-    [np.nan, 2],
-    ["a", "b"],
+    ([1, 2, 1], "[1, 2, 1]"),
+    ([-1, 5], "0 -1"),
+    ([1, 2], "3 4"),
+    ([1.5, 2.5], "[1.5, 2.5]"),
+    ([np.nan, 2], "[nan, 2]"),
+    (["a", "b"], "'a'"),
 ]
 
 
-@pytest.mark.parametrize("amounts", WRONG_AMOUNTS)
-def test_wrong_amounts_are_refused(amounts):
-    with pytest.raises(WorkloadError):
+@pytest.mark.parametrize(("amounts", "named"), WRONG_AMOUNTS)
+def test_wrong_amounts_are_refused(amounts, named):
+    with raises_naming(WorkloadError, *named.split()):
         BundleMarket(**SIMPLE).check(amounts)
 
 
@@ -111,12 +112,12 @@ def test_caps_beyond_the_tasks_are_none(caps):
 
 def test_more_tasks_together_than_integers_can_count_are_refused():
     many = np.ones(10**4)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, 10**4, 10**15, 2 * 10**11):
         BundleMarket(many, 10**15, 10**15, 0.99)
     # What the message proposes is accepted.
     market = BundleMarket(many, 10**15, 2 * 10**11, 0.99)
     assert market.caps.sum() == 2 * 10**15
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, 10**15, 10**14, 10**11):
         BundleMarket(many, 10**15, 10**10, 0.99)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import raises_naming
 
 import lcg_bundles as lcg_tool
 from simplugin.core.errors import WorkloadError
@@ -38,7 +39,7 @@ def test_classes_have_the_ratios_of_section_5():
 
 
 def test_an_unknown_class_is_refused_with_the_known_ones():
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'io'", "neutral"):
         Bundle.of_class("io")
 
 
@@ -56,7 +57,7 @@ SENSELESS_BUNDLES = [
 @pytest.mark.parametrize("fields", SENSELESS_BUNDLES)
 def test_senseless_bundles_are_refused(fields):
     good: dict[str, object] = {"name": "b", "count": 3, "flop": 1.0, "byte": 1.0}
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'b'", *fields):
         Bundle(**(good | fields))  # type: ignore[arg-type]
 
 
@@ -133,23 +134,23 @@ def test_bundles_for_a_market():
     assert real.work.tolist() == [10e9, 30e9, 40e9]
     assert (real.name, real.flop) == ("mine", believed.flop)
     for speed in (0, -1, np.inf, np.nan):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "speed", speed):
             first.bundle(speed, 1)
 
 
 REFUSED = [
-    {"gap": -1},
-    {"gap": np.nan},
-    {"least": 0},
-    {"by": ("user", "name")},
-    {"by": ()},
-    {"by": ("user", "user")},
+    ({"gap": -1}, "gap -1"),
+    ({"gap": np.nan}, "gap nan"),
+    ({"least": 0}, "least 0"),
+    ({"by": ("user", "name")}, "by 'name'"),
+    ({"by": ()}, "by ()"),
+    ({"by": ("user", "user")}, "by ('user', 'user')"),
 ]
 
 
-@pytest.mark.parametrize("arguments", REFUSED)
-def test_refused(arguments):
-    with pytest.raises(WorkloadError):
+@pytest.mark.parametrize(("arguments", "named"), REFUSED)
+def test_refused(arguments, named):
+    with raises_naming(WorkloadError, *named.split()):
         trace_bundles(TRACE, **arguments)
 
 
@@ -249,7 +250,7 @@ def test_lcg_bundles_for_a_market():
     real = row.bundle(2e9, 1e6, np.random.default_rng(3))
     assert real.work is not None
     assert real.work.sum() == pytest.approx(row.count * bundle.flop, rel=1e-12)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "speed", 0):
         row.bundle(0, 1e6)
 
 
@@ -264,5 +265,5 @@ def test_sizes_vary_as_asked(variation):
 
 
 def test_sizes_that_cannot_be_drawn():
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "variation", -1):
         drawn_sizes(3, -1, np.random.default_rng(1))

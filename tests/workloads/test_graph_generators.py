@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError
 from simplugin.workloads import TaskGraph
@@ -75,30 +76,30 @@ def test_parameters_reach_the_generator():
 
 
 OUT_OF_RANGE = [
-    ("daggen", {"n_tasks": 0}),
-    ("daggen", {"n_tasks": 2.5}),
-    ("daggen", {"n_tasks": 9, "jump": 0}),
-    ("daggen", {"n_tasks": 9, "width": 1.2}),
-    ("daggen", {"n_tasks": 9, "density": "high"}),
-    ("fft", {"points": 1}),
-    ("fft", {"points": 12}),
-    ("fft", {"points": True}),
-    ("strassen", {"counting": "free"}),
-    ("strassen", {"sums": "bush"}),
-    ("chain", {"n_tasks": 0}),
-    ("fork_join", {"width": 0}),
-    ("fork_join", {"width": 2, "stages": 1.5}),
-    ("strassen", {"scenario": "cubic"}),
-    ("strassen", {"sizes": 5}),
-    ("strassen", {"max_alpha": 1.5}),
-    ("strassen", {"max_alpha": True}),
-    ("tree", {}),
+    ("daggen", {"n_tasks": 0}, "n_tasks 0"),
+    ("daggen", {"n_tasks": 2.5}, "n_tasks 2.5"),
+    ("daggen", {"n_tasks": 9, "jump": 0}, "jump 0"),
+    ("daggen", {"n_tasks": 9, "width": 1.2}, "width 1.2"),
+    ("daggen", {"n_tasks": 9, "density": "high"}, "density 'high'"),
+    ("fft", {"points": 1}, "points 1"),
+    ("fft", {"points": 12}, "points 12"),
+    ("fft", {"points": True}, "points True"),
+    ("strassen", {"counting": "free"}, "counting 'free'"),
+    ("strassen", {"sums": "bush"}, "sums 'bush'"),
+    ("chain", {"n_tasks": 0}, "n_tasks 0"),
+    ("fork_join", {"width": 0}, "width 0"),
+    ("fork_join", {"width": 2, "stages": 1.5}, "stages 1.5"),
+    ("strassen", {"scenario": "cubic"}, "scenario 'cubic'"),
+    ("strassen", {"sizes": 5}, "sizes 5"),
+    ("strassen", {"max_alpha": 1.5}, "max_alpha 1.5"),
+    ("strassen", {"max_alpha": True}, "max_alpha True"),
+    ("tree", {}, "'tree' daggen"),
 ]
 
 
-@pytest.mark.parametrize(("kind", "parameters"), OUT_OF_RANGE)
-def test_parameters_out_of_range(kind, parameters):
-    with pytest.raises(WorkloadError):
+@pytest.mark.parametrize(("kind", "parameters", "named"), OUT_OF_RANGE)
+def test_parameters_out_of_range(kind, parameters, named):
+    with raises_naming(WorkloadError, *named.split()):
         graph_named(kind, np.random.default_rng(1), **parameters)
 
 
@@ -197,16 +198,16 @@ def test_counting_of_strassen():
 
 
 REFUSED = [
-    ("tree", 2, 0),
-    ("fft", 0, 0),
-    ("fft", 2, -1),
-    ("fft", 2, (1, 0.5)),
+    (("tree", 2, 0), "'tree'"),
+    (("fft", 0, 0), "count 0"),
+    (("fft", 2, -1), "seed -1"),
+    (("fft", 2, (1, 0.5)), "seed 0.5"),
 ]
 
 
-@pytest.mark.parametrize("arguments", REFUSED)
-def test_refused(arguments):
-    with pytest.raises(WorkloadError):
+@pytest.mark.parametrize(("arguments", "named"), REFUSED)
+def test_refused(arguments, named):
+    with raises_naming(WorkloadError, *named.split()):
         combination(*arguments)
 
 

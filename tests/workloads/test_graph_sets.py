@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError
 from simplugin.workloads import Application, Bags, GraphSet, TaskGraph
@@ -57,23 +58,23 @@ def test_neighbours_are_those_of_each_graph(order, count):
 
 
 REFUSED = [
-    ((), ()),
-    ((A, B, A), ()),
-    ((A, B), (1.0,)),
-    ((A, B), (1.0, -1.0)),
-    ((A, B), (1.0, np.nan)),
-    ((A, B), ("soon", 1.0)),
+    ((), (), ""),
+    ((A, B, A), (), "'a'"),
+    ((A, B), (1.0,), "(1.0,)"),
+    ((A, B), (1.0, -1.0), "(1.0, -1.0)"),
+    ((A, B), (1.0, np.nan), "(1.0, nan)"),
+    ((A, B), ("soon", 1.0), "[0] 'soon'"),
 ]
 
 
-@pytest.mark.parametrize(("graphs", "release"), REFUSED)
-def test_refused(graphs, release):
-    with pytest.raises(WorkloadError):
+@pytest.mark.parametrize(("graphs", "release", "named"), REFUSED)
+def test_refused(graphs, release, named):
+    with raises_naming(WorkloadError, *named.split()):
         GraphSet(graphs, release)  # type: ignore[arg-type] # as users give it
 
 
 def test_hosts_are_names_and_no_text():
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "hosts", "'k'", "'h1'"):
         Application("k", "h0", 1.0, 1.0, hosts="h1")  # type: ignore[arg-type]
     assert Application("k", "h0", 1.0, 1.0, hosts=["h1"]).hosts == ("h1",)  # type: ignore[arg-type]
 
@@ -96,37 +97,38 @@ def test_of_applications():
 
 
 SENSELESS_APPLICATIONS = [
-    ("flop", [1.0, 0.0]),
-    ("byte", [-1.0, 0.0]),
-    ("weight", [np.inf, 1.0]),
-    ("count", [3, 0]),
-    ("count", [2.5, 1]),
+    ("flop", [1.0, 0.0], "b"),
+    ("byte", [-1.0, 0.0], "a"),
+    ("weight", [np.inf, 1.0], "a"),
+    ("count", [3, 0], "b"),
+    ("count", [2.5, 1], "a"),
 ]
 
 
-@pytest.mark.parametrize(("field", "value"), SENSELESS_APPLICATIONS)
-def test_applications_that_make_no_sense_are_refused(field, value):
+@pytest.mark.parametrize(("field", "value", "application"), SENSELESS_APPLICATIONS)
+def test_applications_that_make_no_sense_are_refused(field, value, application):
     fields = {"flop": 1.0, "byte": 1.0, "weight": 1.0, "count": 1} | {field: value}
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, field) as raised:
         Bags(("a", "b"), **fields)
+    assert raised.value.application == application
 
 
 def test_names():
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'a'"):
         Bags(("a", "a"), 1.0, 1.0, 1.0, 1)
     with pytest.raises(WorkloadError):
         Bags((), 1.0, 1.0, 1.0, 1)
 
 
 IMPOSSIBLE_APPLICATIONS = [
-    Application("b", "n", 1.0, 1.0),
-    Application("b", "m", 1.0, 1.0, start=1.0),
+    (Application("b", "n", 1.0, 1.0), "'n' 'm'"),
+    (Application("b", "m", 1.0, 1.0, start=1.0), "end"),
 ]
 
 
-@pytest.mark.parametrize("other", IMPOSSIBLE_APPLICATIONS)
-def test_applications_that_no_tree_can_have(other):
-    with pytest.raises(WorkloadError) as raised:
+@pytest.mark.parametrize(("other", "named"), IMPOSSIBLE_APPLICATIONS)
+def test_applications_that_no_tree_can_have(other, named):
+    with raises_naming(WorkloadError, *named.split()) as raised:
         Bags.of([Application("a", "m", 1.0, 1.0), other], 5)
     assert raised.value.application == "b"
 
@@ -143,6 +145,6 @@ def test_hosts_that_may_compute():
     ]
     assert bags.may_compute("o") == [True, False]
     assert Bags(("a", "b"), 1, 1, 1, 1, {"b": ["m"]}).hosts == (None, ("m",))
-    for hosts in ({"c": ["m"]}, [["m"]]):
-        with pytest.raises(WorkloadError):
+    for hosts, named in (({"c": ["m"]}, "'c'"), ([["m"]], "[['m']]")):
+        with raises_naming(WorkloadError, named):
             Bags(("a", "b"), 1, 1, 1, 1, hosts)

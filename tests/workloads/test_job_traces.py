@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError
 from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, JobTrace
@@ -77,23 +78,23 @@ def test_some_jobs():
 
 
 REFUSED = [
-    {"jobs": [1]},
-    {},
-    {"job": 1},
-    {"job": []},
-    {"job": [1, 2], "user": [1]},
-    {"job": [[1, 2]]},
-    {"wait": ["a"]},
-    {"wait": [0, -2]},
-    {"wait": [-0.5]},
-    {"run_time": [np.nan]},
-    {"user": [1, 1.5]},
-    {"status": [5, 6]},
-    {"user": [2**53]},
+    ({"jobs": [1]}, "'jobs'"),
+    ({}, ""),
+    ({"job": 1}, ""),
+    ({"job": []}, ""),
+    ({"job": [1, 2], "user": [1]}, ""),
+    ({"job": [[1, 2]]}, ""),
+    ({"wait": ["a"]}, "wait"),
+    ({"wait": [0, -2]}, "wait 2 -2"),
+    ({"wait": [-0.5]}, "wait 1 -0.5"),
+    ({"run_time": [np.nan]}, "run_time 1 nan"),
+    ({"user": [1, 1.5]}, "user 2 1.5"),
+    ({"status": [5, 6]}, "status 2 6"),
+    ({"user": [2**53]}, "user 1 9007199254740992"),
 ]
 
 
-@pytest.mark.parametrize("columns", REFUSED)
-def test_refused(columns):
-    with pytest.raises(WorkloadError):
+@pytest.mark.parametrize(("columns", "named"), REFUSED)
+def test_refused(columns, named):
+    with raises_naming(WorkloadError, *named.split()):
         JobTrace(columns)

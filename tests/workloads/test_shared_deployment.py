@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError
 from simplugin.workloads import SharedDeployment
@@ -168,5 +169,5 @@ SENSELESS = [
 
 @pytest.mark.parametrize("changes", SENSELESS)
 def test_what_makes_no_sense_is_refused(changes):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, next(iter(changes))):
         row(**changes)

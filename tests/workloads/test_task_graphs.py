@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError
 from simplugin.workloads import TaskGraph
@@ -229,7 +230,7 @@ def test_complexities():
     assert complexity("linear", d, 64.0).tolist() == [2.0**28]
     assert complexity("log", d, 64.0).tolist() == [2.0**28 * 22]
     assert complexity("power", d, 64.0).tolist() == [2.0**33]
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "complexity", "'mixed'"):
         complexity("mixed", d)  # type: ignore[arg-type]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from scipy import stats
 
 from simplugin.core.errors import PlatformError
@@ -132,23 +133,26 @@ def test_levels_stay_within_their_bounds():
 
 
 OUT_OF_RANGE = [
-    lambda: Outages(constant(0.05), constant(1.0)),
-    lambda: Outages(constant(1.0), constant(0.05)),
-    lambda: Outages(constant(1.0), constant(1.0), "down"),
-    lambda: Churn(constant(0.05)),
-    lambda: Levels(constant(50.0), constant(1.0)),
-    lambda: Levels(Law("uniform", (0.5, 1.5)), constant(1.0)),
-    lambda: Levels(Law("exponential", (1.1,)), constant(1.0)),
-    lambda: Levels(constant(0.5), constant(0.05)),
-    *(partial(model_named, text) for text in ("", "g5k06-zipf", "g5k06-weibull(3d)")),
-    partial(model_named, "schroeder-gibson06"),
-    *(partial(model_named, f"schroeder-gibson06({time})") for time in ("3x", "1d, 2d", "30", "0s")),
+    (lambda: Outages(constant(0.05), constant(1.0)), "up 0.05"),
+    (lambda: Outages(constant(1.0), constant(0.05)), "down 0.05"),
+    (lambda: Outages(constant(1.0), constant(1.0), "down"), "'down' stationary"),
+    (lambda: Churn(constant(0.05)), "stay 0.05"),
+    (lambda: Levels(constant(50.0), constant(1.0)), "constant(50)"),
+    (lambda: Levels(Law("uniform", (0.5, 1.5)), constant(1.0)), "uniform(0.5, 1.5)"),
+    (lambda: Levels(Law("exponential", (1.1,)), constant(1.0)), "exponential(1.1)"),
+    (lambda: Levels(constant(0.5), constant(0.05)), "level 0.05"),
+    *((partial(model_named, t), repr(t)) for t in ("", "g5k06-zipf", "g5k06-weibull(3d)")),
+    (partial(model_named, "schroeder-gibson06"), "'schroeder-gibson06'"),
+    (partial(model_named, "schroeder-gibson06(3x)"), "'3x'"),
+    (partial(model_named, "schroeder-gibson06(1d, 2d)"), "(1d, 2d) 2"),
+    (partial(model_named, "schroeder-gibson06(30)"), "'30'"),
+    (partial(model_named, "schroeder-gibson06(0s)"), "schroeder-gibson06 0"),
 ]
 
 
-@pytest.mark.parametrize("make", OUT_OF_RANGE)
-def test_invalid_processes_are_refused(make):
-    with pytest.raises(PlatformError):
+@pytest.mark.parametrize(("make", "named"), OUT_OF_RANGE)
+def test_invalid_processes_are_refused(make, named):
+    with raises_naming(PlatformError, *named.split()):
         make()
 
 

@@ -7,6 +7,7 @@ import networkx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import PlatformError
 from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, SitePosition
@@ -66,12 +67,12 @@ def test_links_are_data():
 
 
 def test_refusals():
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "'a'", "'c'"):
         found_ways({("a", "b"): 1.0}, ["a", "b", "c"])
     links = [BackboneLink(ends, 1e9) for ends in pairwise("aba")]
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "'b'", "'a'"):
         backbone_ways(links, Latencies(links={("a", "b"): 1.0}), "ab")
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "'atlantis'"):
         backbone_ways([BackboneLink(("atlantis", "lyon"), 1e9)], Latencies(), ["lyon"])
 
 
@@ -90,7 +91,7 @@ def test_interfaces_that_are_not_given_stay():
     assert table.of_adapter(Adapter("Ethernet", 100e9)) == 1e-3
     for interface in ("InfiniBand", "Omni-Path"):
         assert table.adapters[interface] == Latencies().adapters[interface]
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "Token Ring"):
         table.of_adapter(Adapter("Token Ring", 16e6))
 
 
@@ -125,20 +126,20 @@ def test_distance_is_the_angle_between_two_vectors(one, other):
 
 
 WRONG_TABLES = [
-    {"switch": -1e-6},
-    {"router": math.nan},
-    {"detour": 0.9},
-    {"adapters": {"Ethernet": {}}},
-    {"adapters": {"Ethernet": {0.0: 1.0}}},
-    {"adapters": {"Ethernet": {1e9: -1.0}}},
-    {"links": {("a", "b"): -1.0}},
-    {"cities": {"a": (91.0, 0.0)}},
+    ({"switch": -1e-6}, "switch -1e-06"),
+    ({"router": math.nan}, "router nan"),
+    ({"detour": 0.9}, "detour 0.9"),
+    ({"adapters": {"Ethernet": {}}}, "Ethernet"),
+    ({"adapters": {"Ethernet": {0.0: 1.0}}}, "Ethernet 0.0"),
+    ({"adapters": {"Ethernet": {1e9: -1.0}}}, "Ethernet -1.0"),
+    ({"links": {("a", "b"): -1.0}}, "a - b -1.0"),
+    ({"cities": {"a": (91.0, 0.0)}}, "'a' 91.0"),
 ]
 
 
-@pytest.mark.parametrize("fields", WRONG_TABLES)
-def test_refusals_of_tables(fields):
-    with pytest.raises(PlatformError):
+@pytest.mark.parametrize(("fields", "named"), WRONG_TABLES)
+def test_refusals_of_tables(fields, named):
+    with raises_naming(PlatformError, *named.split()):
         Latencies(**fields)
 
 
@@ -163,7 +164,7 @@ def test_places_of_the_reference_are_taken_where_the_table_has_none():
     for ends in (("brest", "renater-sea"), ("renater-brest", "renater-sea")):
         link = BackboneLink(ends, 1e9)
         assert table.of_backbone(link) == pytest.approx(quarter, abs=1e-6)
-        with pytest.raises(PlatformError):
+        with raises_naming(PlatformError, repr(ends[0])):
             plain.of_backbone(link)
     here = BackboneLink(("lyon", "renater-paris"), 1e9)
     assert table.of_backbone(here) == plain.of_backbone(here)

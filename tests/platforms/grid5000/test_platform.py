@@ -11,6 +11,7 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import PlatformError
 from simplugin.formats.check import check
@@ -200,19 +201,19 @@ def test_a_route_that_is_missing_is_found():
 
 
 INVALID_FACTS = [
-    lost(),
-    lost(Uplink("s1", "s2", G)),
-    replace(GRID, backbone=GRID.backbone[:5]),
-    Grid5000("", ()),
-    Grid5000("", (replace(NANCY, clusters=()),)),
+    (lost(), "'s1' 'nancy' 'gw'"),
+    (lost(Uplink("s1", "s2", G)), "'s1' 'nancy' 'gw'"),
+    (replace(GRID, backbone=GRID.backbone[:5]), "'lille' 'lyon'"),
+    (Grid5000("", ()), ""),
+    (Grid5000("", (replace(NANCY, clusters=()),)), "'nancy'"),
 ]
 
 
-@pytest.mark.parametrize("facts", INVALID_FACTS)
-def test_invalid_facts_are_refused(facts):
-    with pytest.raises(PlatformError):
+@pytest.mark.parametrize(("facts", "named"), INVALID_FACTS)
+def test_invalid_facts_are_refused(facts, named):
+    with raises_naming(PlatformError, *named.split()):
         grid5000_platform(facts, TABLE)
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "'infiniband'"):
         grid5000_platform(GRID, interconnect="infiniband")
 
 
@@ -291,18 +292,18 @@ def test_choices_keep_the_order_of_the_facts(facts):
 
 
 @pytest.mark.parametrize(
-    ("sites", "clusters"),
+    ("sites", "clusters", "named"),
     [
-        (["rene"], []),
-        ([], ["parravance"]),
-        (["toulouse"], ["parravance"]),
-        (["x"], []),
-        (["nancy"], ["dahu"]),
-        (["nancy", "lille"], ["gros"]),
+        (["rene"], [], "'rene' 'rennes'"),
+        ([], ["parravance"], "'parravance' grenoble"),
+        (["toulouse"], ["parravance"], "'parravance' estats montcalm"),
+        (["x"], [], "'x' grenoble"),
+        (["nancy"], ["dahu"], "'dahu' grenoble nancy"),
+        (["nancy", "lille"], ["gros"], "'lille' gros chiclet"),
     ],
 )  # fmt: skip
-def test_wrong_choices_are_refused(sites, clusters, facts):
-    with pytest.raises(PlatformError):
+def test_wrong_choices_are_refused(sites, clusters, named, facts):
+    with raises_naming(PlatformError, *named.split()):
         selected(facts, sites, clusters)
 
 
@@ -312,12 +313,13 @@ def test_why_something_was_left_out_is_quoted(facts):
         DataWarning("left-out", "", "old is retired", ("cluster", "nancy", "old")),
         DataWarning("assumed", "", "something else", ("cluster", "nancy", "older")),
     )
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "'bordeaux'"):
         selected(facts, ["bordeaux"], warnings=warnings)
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "'old'", "old is retired"):
         selected(facts, clusters=["old"], warnings=warnings)
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "'older'") as caught:
         selected(facts, clusters=["older"], warnings=warnings)
+    assert "something else" not in str(caught.value)
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import PlatformError
 from simplugin.formats.platform_xml import platform_text
@@ -134,37 +135,37 @@ def test_links_take_longer_the_longer_they_are():
 
 
 INVALID_SHAPES = [
-    lambda g: shapes.chain(1, g),
-    lambda g: shapes.ring(2, g),
-    lambda g: shapes.grid(0, 4, g),
-    lambda g: shapes.grid(1, 1, g),
-    lambda g: shapes.complete_tree(0, 4, g),
-    lambda g: shapes.complete_tree(2, 0, g),
-    lambda g: shapes.complete_tree(10, 1000, g),
-    lambda g: shapes.random_geometric(9, g, radius=-1.0),
-    lambda g: shapes.random_geometric(9, g, side_latency=-1.0),
-    lambda g: shapes.preferential_attachment(5, g, links=5),
-    lambda g: shapes.small_world(9, g, neighbours=3),
-    lambda g: shapes.small_world(4, g, neighbours=4),
-    lambda g: shapes.small_world(9, g, rewired=1.5),
-    lambda g: shapes.chain(3, g, Capacities(speed=-1.0)),
-    lambda g: shapes.chain(3, g, Capacities(bandwidth=np.inf)),
-    lambda g: shapes.chain(3, g, Capacities(latency=-1.0)),
-    lambda _: shapes.torus([]),
-    lambda _: shapes.torus([4, 0]),
-    lambda _: shapes.fat_tree([4, 4], [1]),
-    lambda _: shapes.fat_tree([4, 4.5]),
-    lambda _: shapes.dragonfly(5, 4),
-    lambda _: shapes.dragonfly(0),
-    lambda _: shapes.flat_cluster(0),
-    lambda g: random_graph("web", 5, g),
-    lambda g: random_graph("path", 1, g),
+    (lambda g: shapes.chain(1, g), "hosts 1"),
+    (lambda g: shapes.ring(2, g), "ring 2"),
+    (lambda g: shapes.grid(0, 4, g), "rows 0"),
+    (lambda g: shapes.grid(1, 1, g), "grid 1"),
+    (lambda g: shapes.complete_tree(0, 4, g), "children 0"),
+    (lambda g: shapes.complete_tree(2, 0, g), "depth 0"),
+    (lambda g: shapes.complete_tree(10, 1000, g), "10 1000"),
+    (lambda g: shapes.random_geometric(9, g, radius=-1.0), "radius -1.0"),
+    (lambda g: shapes.random_geometric(9, g, side_latency=-1.0), "side -1.0"),
+    (lambda g: shapes.preferential_attachment(5, g, links=5), "5 links"),
+    (lambda g: shapes.small_world(9, g, neighbours=3), "9 3 neighbours"),
+    (lambda g: shapes.small_world(4, g, neighbours=4), "4 neighbours"),
+    (lambda g: shapes.small_world(9, g, rewired=1.5), "1.5"),
+    (lambda g: shapes.chain(3, g, Capacities(speed=-1.0)), "speed -1.0"),
+    (lambda g: shapes.chain(3, g, Capacities(bandwidth=np.inf)), "bandwidth inf"),
+    (lambda g: shapes.chain(3, g, Capacities(latency=-1.0)), "latency -1.0"),
+    (lambda _: shapes.torus([]), "sizes []"),
+    (lambda _: shapes.torus([4, 0]), "sizes 0"),
+    (lambda _: shapes.fat_tree([4, 4], [1]), "parents 1 2"),
+    (lambda _: shapes.fat_tree([4, 4.5]), "children 4.5"),
+    (lambda _: shapes.dragonfly(5, 4), "5 groups 4 routers"),
+    (lambda _: shapes.dragonfly(0), "groups 0"),
+    (lambda _: shapes.flat_cluster(0), "hosts 0"),
+    (lambda g: random_graph("web", 5, g), "'web' small_world"),
+    (lambda g: random_graph("path", 1, g), "hosts 1"),
 ]
 
 
-@pytest.mark.parametrize("make", INVALID_SHAPES)
-def test_invalid_shapes_are_refused(make):
-    with pytest.raises(PlatformError) as caught:
+@pytest.mark.parametrize(("make", "named"), INVALID_SHAPES)
+def test_invalid_shapes_are_refused(make, named):
+    with raises_naming(PlatformError, *named.split()) as caught:
         make(draws())
     assert caught.value.remedy
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from naming import raises_naming
 
 from simplugin import Cluster, Host, Link, Platform, Zone
 from simplugin.core.errors import PlatformError, SimpluginError
@@ -145,7 +146,7 @@ def test_very_many_hosts_are_dots():
 
 
 def test_what_cannot_be_drawn():
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'all'", "'hosts'"):
         draw_platform(peers(), detail="all")
     with pytest.raises(SimpluginError):
         draw_platform(Platform(Zone("empty", "Full")))
