@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -78,16 +78,6 @@ class PolicySetting:
     measures: bool = True
     single_requests: bool = False
 
-    @property
-    def key(self) -> str:
-        """All fields in a line, without defaults."""
-        usual = asdict(PolicySetting(self.policy))
-        words = [self.policy, *(f"{name}={value}" for name, value in self.parameters)]
-        for name, value in asdict(self).items():
-            if name not in ("policy", "parameters") and value != usual[name]:
-                words.append(f"{name}={value}")
-        return " ".join(words)
-
 
 @dataclass(frozen=True)
 class ThroughputMeasurement:
@@ -99,8 +89,8 @@ class ThroughputMeasurement:
         A key of `simplugin.papers.beaumont.instances.READINGS`.
     seed, number : int
         Of the instance.
-    setting : str
-        Key of the setting.
+    setting : PolicySetting
+        The policy and the circumstances.
     n_hosts : int
         Of the tree.
     fair : float
@@ -118,7 +108,7 @@ class ThroughputMeasurement:
     reading: str
     seed: int
     number: int
-    setting: str
+    setting: PolicySetting
     n_hosts: int
     fair: float
     slope: float
@@ -148,7 +138,7 @@ def measured(reading: str, seed: int, number: int, setting: PolicySetting) -> Th
         reading,
         seed,
         number,
-        setting.key,
+        setting,
         tree.n_hosts,
         float(np.mean([fair(experimental(each), bags.weight) for each in done])),
         float(np.mean([fair(slope(each), bags.weight) for each in done])),

@@ -251,14 +251,11 @@ def submitted(case: Case) -> GraphSet:
     return GraphSet(graphs, np.concatenate([[0.0], np.cumsum(gaps)]))
 
 
+@cache
 def own_makespans(case: Case, mode: Mode, readings: ModelAssumptions) -> tuple[float, ...]:
     """Return the simulated makespan of each graph of a case alone on its site [s]."""
-    return _own_makespans(replace(case, rho=0.0), mode, readings)
-
-
-@cache
-def _own_makespans(case: Case, mode: Mode, readings: ModelAssumptions) -> tuple[float, ...]:
-    """Return the makespans of graphs alone."""
+    if case.rho:
+        return own_makespans(replace(case, rho=0.0), mode, readings)
     setting, site = SharingSetting("s", mode=mode, readings=readings), cluster_of(case).site()
     return tuple(
         _alone(case, graph, scrap_max(graph, site, 1.0, readings), setting)

@@ -32,19 +32,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.core.elementary import exp, log
+from simplugin.core.elementary import log
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.papers.zheng.least_core import LeastCore, excesses, least_core, membership
+from simplugin.optimum.solvers import build_highs, certify, solve_highs
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.parameter_ranges import whole
 
 # With more peers there are too many coalitions to enumerate.
 MOST_PEERS = 16
-# Tolerance of shares, relative to the worth of all.
+# Tolerance of shares and excesses, relative to the worth of all.
 _EQUAL = 1e-9
-# Maximum number of tasks for which sorting is faster than a search for each price.
-_SORTED = 10_000
+# Number of coalitions that each step adds to the program of the least core.
+_ADDED = 32
 
 
 def worth_of(market: BundleMarket, members: ArrayLike) -> float:
@@ -88,33 +88,26 @@ def coalition_worths(market: BundleMarket, *, scheduler: bool = False) -> Floats
             f"{market.n_peers} peers have too many coalitions to look at each; give {MOST_PEERS} at"
             " most, or samples to shapley_value"
         )
-    if market.m <= _SORTED:
-        worths = _by_sorting(market)
-    else:
-        members = membership(market.n_peers).astype(bool)
-        worths = np.array([worth_of(market, each) for each in members])
+    members = membership(market.n_peers).astype(bool)
+    worths = np.array([worth_of(market, each) for each in members])
     return np.concatenate([np.zeros_like(worths), worths]) if scheduler else worths
 
 
-def _by_sorting(market: BundleMarket) -> Floats:
-    """Return the worth of each coalition of peers, by sorting the best tasks of each."""
-    own = [
-        exp(market.log_worth(np.arange(1, cap + 1), np.full(cap, peer)))
-        if market.table is None
-        else market.table[peer, :cap]
-        for peer, cap in enumerate(market.caps.tolist())
-    ]
-    worths = np.zeros(1 << market.n_peers)
+@dataclass(frozen=True, eq=False)
+class LeastCore:
+    """The least that all coalitions can be kept from gaining by leaving.
 
-    def enlarge(first: int, number: int, best: Floats) -> None:
-        """Set the worths of coalitions that extend `number` by players from `first` on."""
-        for player in range(first, market.n_peers):
-            both = np.sort(np.concatenate([best, own[player]]))[-market.m :]
-            worths[number | 1 << player] = both.sum()
-            enlarge(player + 1, number | 1 << player, both)
+    Attributes
+    ----------
+    epsilon : float
+        The largest that a coalition is worth more than it gets, if that is as little as can be: the
+        core is empty if and only if it is above 0 [price].
+    shares : float64, shape (n_players,)
+        What players get then; one way of several [price].
+    """
 
-    enlarge(0, 0, np.zeros(0))
-    return worths
+    epsilon: float
+    shares: Floats
 
 
 def core(market: BundleMarket, *, scheduler: bool = False) -> LeastCore:
@@ -123,6 +116,78 @@ def core(market: BundleMarket, *, scheduler: bool = False) -> LeastCore:
     Parameters and errors as those of `coalition_worths`; see `least_core`.
     """
     return least_core(coalition_worths(market, scheduler=scheduler))
+
+
+def least_core(worths: Floats) -> LeastCore:
+    """Return the least core of a game, in which the worth of all players is shared out [1]_.
+
+    Minimise epsilon with shares x that add up to v(N) and x(S) + epsilon >= v(S) for each other
+    coalition S, by HiGHS; coalitions that object are added until there is none.
+
+    Parameters
+    ----------
+    worths : float64, shape (2^n_players,)
+        Worth v of each coalition; bit i of its number is set if player i is a member [price].
+
+    Returns
+    -------
+    LeastCore
+        One allocation of the least core; of a single player epsilon is 0.
+
+    Raises
+    ------
+    WorkloadError
+        The number of worths is no power of 2, or the empty coalition has one.
+    UncertifiedError
+        A coalition has a larger excess than the program says.
+
+    References
+    ----------
+    .. [1] M. Maschler, B. Peleg, L. S. Shapley (1979). Geometric properties of the kernel,
+       nucleolus, and related solution concepts. Mathematics of Operations Research 4(4).
+    """
+    from scipy.sparse import csc_array
+
+    n_players = len(worths).bit_length() - 1
+    if len(worths) != 1 << n_players or n_players < 1 or worths[0] != 0:
+        raise WorkloadError("worths are not of all coalitions from none, which has 0, to all")
+    unit = float(np.abs(worths).max()) or 1.0
+    worth, everyone = worths / unit, len(worths) - 1
+    members = membership(n_players)
+    alone = [1 << player for player in range(n_players)]
+    rows = sorted({*alone, *(everyone - each for each in alone)} - {0, everyone})
+    shares, epsilon = np.array([worth[-1]]), 0.0
+    while rows:
+        matrix = np.column_stack([members[[*rows, everyone]], [1.0] * len(rows) + [0.0]])
+        lower = worth[[*rows, everyone]]
+        upper = np.append(np.full(len(rows), np.inf), worth[-1])
+        solver = build_highs(csc_array(matrix), np.append(np.zeros(n_players), 1.0), lower, upper)
+        columns = np.arange(n_players + 1, dtype=np.int32)
+        free = np.full(n_players + 1, np.inf)
+        solver.changeColsBounds(len(columns), columns, -free, free)
+        *found, epsilon = np.asarray(solve_highs(solver).col_value).tolist()
+        shares = np.array(found)
+        excess = excesses(worth, shares)
+        excess[[0, everyone, *rows]] = -np.inf
+        worst = np.argsort(-excess, kind="stable")[:_ADDED]
+        added = worst[excess[worst] > epsilon + _EQUAL].tolist()
+        if not added:
+            certify(float(excess.max()) - epsilon, "the least core", "give fewer players")
+            break
+        rows += added
+    return LeastCore(epsilon * unit, shares * unit)
+
+
+def membership(n_players: int) -> Floats:
+    """Return 1 for each coalition and player that is a member; shape (2^n_players, n_players)."""
+    numbers = np.arange(1 << n_players)
+    return ((numbers[:, None] >> np.arange(n_players)) & 1).astype(np.float64)
+
+
+def excesses(worths: Floats, shares: Floats) -> Floats:
+    """Return by how much each coalition is worth more than it gets; shape (2^n_players,)."""
+    got: Floats = np.sum(membership(len(shares)) * shares, axis=1)
+    return worths - got
 
 
 @dataclass(frozen=True)

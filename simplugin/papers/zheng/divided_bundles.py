@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from simplugin.core.elementary import exp, expm1, log
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -80,7 +80,10 @@ def continuous_optimum(
         best = largest_benefit(*market.arguments)
         return BundleRelaxation(best.amounts.astype(np.float64), best.benefit, best.price, 0.0)
     if not np.all(paying):
-        return _embedded(continuous_optimum(*market.among(paying).arguments), paying)
+        found = continuous_optimum(*market.among(paying).arguments)
+        amounts = np.zeros(market.n_peers)
+        amounts[paying] = found.amounts
+        return replace(found, amounts=amounts)
     # What the first bit of a task is worth, per task: V_i (-ln q) / alpha.
     first = market.log_value + log(market.log_q / expm1(market.log_q))
     last = first + market.caps * market.log_q
@@ -105,13 +108,6 @@ def continuous_optimum(
     placed = float(amounts.sum())
     certify(abs(placed / market.m - 1), "the divided bundle", "give values closer together")
     return BundleRelaxation(amounts, market.benefit(amounts), exp(log_price), _margin(market))
-
-
-def _embedded(found: BundleRelaxation, paying: NDArray[np.bool_]) -> BundleRelaxation:
-    """Return a relaxation with peers to which tasks are worth nothing, and which get none."""
-    amounts = np.zeros(len(paying))
-    amounts[paying] = found.amounts
-    return replace(found, amounts=amounts)
 
 
 def _margin(market: BundleMarket) -> float:

@@ -32,7 +32,7 @@ from simplugin.market.policies.negotiation import (
 from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.statements import Quantity, determined_by, unrefuted
-from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
+from simplugin.papers.zheng.random_markets import Drawn, drawn_markets, seeds
 from simplugin.papers.zheng.settings import EQUAL, ON_SITE, TASKS, ExperimentSetting, dealt
 from simplugin.platforms.twelve_peers import N_PEERS, SEED, chosen_site
 from simplugin.workloads.bundle_markets import BundleMarket, Floats

@@ -15,7 +15,7 @@ from simplugin.market.policies.shares import in_proportion, one_by_one, round_ro
 from simplugin.market.policies.shipped import POLICIES, decide
 from simplugin.papers.statements import Quantity, determined_by, resampled, share
 from simplugin.papers.zheng.divided_bundles import continuous_optimum
-from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
+from simplugin.papers.zheng.random_markets import Drawn, drawn_markets, seeds
 from simplugin.papers.zheng.settings import EQUAL, TASKS, best_of
 from simplugin.results.curves import CurvePlot
 from simplugin.workloads.bundle_markets import BundleMarket, Floats

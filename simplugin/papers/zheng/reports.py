@@ -19,8 +19,7 @@ from simplugin.market.model import HOUR, Deal, completion_times
 from simplugin.market.policies.clocks import clinching
 from simplugin.market.policies.negotiation import negotiate
 from simplugin.papers.statements import Quantity, determined_by, share
-from simplugin.papers.zheng.drawn_markets import drawn_markets, seeds
-from simplugin.papers.zheng.random_markets import random_market
+from simplugin.papers.zheng.random_markets import drawn_markets, random_market, seeds
 from simplugin.papers.zheng.settings import EQUAL, SETTINGS, ExperimentSetting, dealt, spread
 from simplugin.papers.zheng.strategic_reports import (
     Income,

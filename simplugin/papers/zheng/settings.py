@@ -16,7 +16,7 @@ from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import N_PEERS, SEED, SETUP, chosen_site
 from simplugin.simulation import SimGridOptions
-from simplugin.workloads.bundle_markets import BundleMarket, Floats, largest_share
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats, largest_share
 from simplugin.workloads.bundles import CLASSES, Bundle
 
 TASKS = 1000
@@ -93,6 +93,17 @@ def bisected(
         middle = 0.5 * (low + high)
         low, high = (middle, high) if goes_on(exp(middle)) else (low, middle)
     return low, high
+
+
+def compositions(m: int, parts: int) -> Amounts:
+    """Return all ways to deal m tasks to peers; shape (n_ways, parts)."""
+    if parts == 1:
+        return np.array([[m]])
+    blocks = []
+    for first in range(m, -1, -1):
+        rest = compositions(m - first, parts - 1)
+        blocks.append(np.column_stack([np.full(len(rest), first), rest]))
+    return np.concatenate(blocks)
 
 
 def by_class(values: Iterable[float], form: str) -> str:

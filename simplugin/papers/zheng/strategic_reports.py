@@ -281,11 +281,6 @@ class Game:
     settlements: tuple[Settlement, ...]
 
     @cached_property
-    def benefit(self) -> float:
-        """Global benefit U^G at true values, mean of the settlements [price]."""
-        return float(np.mean([self.truth.benefit(each.amounts) for each in self.settlements]))
-
-    @cached_property
     def anarchy(self) -> float:
         """The optimum over the worst settlement's benefit, at least 1."""
         best = largest_benefit(*self.truth.arguments)
@@ -296,18 +291,6 @@ class Game:
     def revenue(self) -> float:
         """Revenue of the local scheduler, mean of the settlements [price]."""
         return float(np.mean([each.revenue for each in self.settlements]))
-
-    @cached_property
-    def profits(self) -> Floats:
-        """True profit of each peer, mean of the settlements [price]; shape (n_peers,)."""
-        profits: Floats = np.mean([each.profits(self.truth) for each in self.settlements], axis=0)
-        return profits
-
-    @property
-    def factors(self) -> Floats:
-        """Last reported speeds over the true ones; shape (n_peers,)."""
-        reported, true = self.settlements[-1].market.values, self.truth.values
-        return np.where(true > 0, reported / np.where(true > 0, true, 1.0), 1.0)
 
 
 def play(

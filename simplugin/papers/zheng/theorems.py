@@ -15,10 +15,15 @@ import numpy as np
 from simplugin.core.elementary import exp, expm1, log, log1p
 from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.balance import best_response, is_balanced, is_supported, nearest_balance
-from simplugin.papers.zheng.counters import compositions
-from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
-from simplugin.papers.zheng.random_markets import ALPHA
-from simplugin.papers.zheng.settings import EQUAL, SETTINGS, ExperimentSetting, best_of, spread
+from simplugin.papers.zheng.random_markets import ALPHA, Drawn, drawn_markets, seeds
+from simplugin.papers.zheng.settings import (
+    EQUAL,
+    SETTINGS,
+    ExperimentSetting,
+    best_of,
+    compositions,
+    spread,
+)
 from simplugin.results.curves import CurvePlot
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 

@@ -20,8 +20,8 @@ from simplugin.market.policies.negotiation import negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, as_negotiation, policy_called
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.models import bundle_benefit, divided_benefit
+from simplugin.papers.zheng.arrivals import kept_parts, serve
 from simplugin.papers.zheng.balance import balanced_state
-from simplugin.papers.zheng.counters import kept_parts, serve
 from simplugin.papers.zheng.divided_bundles import continuous_optimum
 from simplugin.papers.zheng.negotiations import (
     bisection_rounds,

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from simplugin.papers.beaumont import campaign, heuristics
-from simplugin.papers.beaumont.campaign import ThroughputMeasurement
+from simplugin.papers.beaumont.campaign import PolicySetting, ThroughputMeasurement
 from simplugin.papers.beaumont.instances import NODES
 from simplugin.papers.statements import Quantity, judged, statements
 
-ROW = ThroughputMeasurement("A", 2008, 0, "lp", 5, 1.0, 1.0, 1.0, 1.0, True)
+ROW = ThroughputMeasurement("A", 2008, 0, PolicySetting("lp"), 5, 1.0, 1.0, 1.0, 1.0, True)
 # The throughput of an execution that leaves tasks undone.
 UNDONE = 0.123
 
@@ -35,7 +35,7 @@ def fake(monkeypatch):
         def invented(reading, seed, number, setting):
             value = fair(reading, number, setting)
             value, theory = value if isinstance(value, tuple) else (value, 1.0)
-            row = replace(ROW, reading=reading, seed=seed, number=number, setting=setting.key)
+            row = replace(ROW, reading=reading, seed=seed, number=number, setting=setting)
             done = {"all_done": value != UNDONE, "n_hosts": NODES[number % 5]}
             return replace(row, fair=value, slope=value, theory=theory, **done)
 

@@ -27,7 +27,7 @@ def test_a_measurement_is_that_of_executions():
     assert row.slope == pytest.approx(np.mean(steady))
     assert row.optimum == steady_state(tree, bags).fair
     assert (row.all_done, row.theory, row.n_hosts) == (True, None, 5)
-    assert (row.reading, row.seed, row.number, row.setting) == ("B", SEED, 0, "fcfs orders=2")
+    assert (row.reading, row.seed, row.number, row.setting) == ("B", SEED, 0, setting)
     assert measured("B", SEED, 0, setting) is row
 
 
@@ -37,7 +37,6 @@ def test_errors_are_in_what_policies_expect():
     assert exact.theory == pytest.approx(exact.optimum, rel=1e-6)
     assert 0.01 < abs(wrong.theory / exact.theory - 1) <= 0.2
     assert wrong.optimum == exact.optimum
-    assert wrong.setting == "lp errors=0.2"
 
 
 def test_all_policies_meet_with_the_same():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simplugin.papers.beaumont import heuristics
-from simplugin.papers.beaumont.campaign import FEW
+from simplugin.papers.beaumont.campaign import FEW, PolicySetting
 from simplugin.papers.beaumont.experiments import figure5, figure6, histogram, logarithms
 from simplugin.papers.beaumont.heuristics import section_6_2
 
@@ -135,11 +135,11 @@ def test_what_readings_and_variants_agree_with(fake):
 
 def test_requests_in_turn_are_executed_so(fake):
     asked = []
-    fake(lambda _r, _n, setting: asked.append(setting.key) or 1.0)
+    fake(lambda _r, _n, setting: asked.append(setting) or 1.0)
     heuristics.campaign("C, requests in turn", (1,), 5)
     heuristics.campaign("A", (1,), 5)
-    assert asked[3] == "fcfs single_requests=True"
-    assert asked[8] == "fcfs orders=5"
+    assert asked[3] == PolicySetting("fcfs", single_requests=True)
+    assert asked[8] == PolicySetting("fcfs", orders=5)
 
 
 def test_deviations_with_usual_and_large_buffers(judged, fake):

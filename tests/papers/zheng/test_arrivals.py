@@ -8,8 +8,14 @@ from simplugin.market.execution import execute
 from simplugin.market.model import MarketTerms
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.zheng import arrivals
-from simplugin.papers.zheng.arrivals import N_PEERS, N_SITES, lcg_grid, lcg_workload
-from simplugin.papers.zheng.counters import kept_parts, serve
+from simplugin.papers.zheng.arrivals import (
+    N_PEERS,
+    N_SITES,
+    kept_parts,
+    lcg_grid,
+    lcg_workload,
+    serve,
+)
 from simplugin.papers.zheng.settings import ALPHA
 from simplugin.workloads.bundles import lcg_bundles
 

@@ -11,8 +11,13 @@ from scipy.optimize import linprog
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market import vickrey_clarke_groves
 from simplugin.market.mechanisms import uniform
-from simplugin.papers.zheng.coalitions import coalition_worths, core, objection, shapley_value
-from simplugin.papers.zheng.least_core import least_core
+from simplugin.papers.zheng.coalitions import (
+    coalition_worths,
+    core,
+    least_core,
+    objection,
+    shapley_value,
+)
 from simplugin.papers.zheng.strategic_reports import lowest_uniform
 from simplugin.workloads.bundle_markets import BundleMarket
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.papers.zheng.counters import best_in_hindsight, kept_parts, serve
+from simplugin.papers.zheng.arrivals import best_in_hindsight, kept_parts, serve
 
 VALUES = st.lists(st.floats(0.1, 10), min_size=1, max_size=5)
 COUNTS = st.lists(st.integers(1, 40), min_size=1, max_size=6)

@@ -17,10 +17,9 @@ from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.statements import judged, statements
 from simplugin.papers.zheng import fairness, policies, table1, theorems
-from simplugin.papers.zheng.drawn_markets import drawn_markets
 from simplugin.papers.zheng.experiments import EXPERIMENTS, FIGURES
 from simplugin.papers.zheng.negotiations import counting
-from simplugin.papers.zheng.random_markets import random_market
+from simplugin.papers.zheng.random_markets import drawn_markets, random_market
 from simplugin.papers.zheng.rates import balanced
 from simplugin.papers.zheng.reports import largest_gain, simulated_lie, survey, telling_reports
 from simplugin.papers.zheng.settings import SETTINGS, ExperimentSetting
