@@ -20,6 +20,7 @@ from simplugin.papers.ntakpe.campaign import (
     measured,
 )
 from simplugin.papers.statements import Quantity, determined_by, resampled, share
+from simplugin.results.curves import CurvePlot
 from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 
 # The fairest strategy of the paper, which ours is compared with.
@@ -129,3 +130,31 @@ def _ours(scope: Scope) -> Quantity:
             ahead.append(ours.unfairness < rival.unfairness and ours.makespan <= rival.makespan)
             words.append(f"{'not ahead of' * (not ahead[-1])} {name} {rival.words()}".strip())
     return share(ahead, f"; {'; '.join(words)}")
+
+
+def arriving(quick: bool, *, rho: float) -> list[CurvePlot]:
+    """Return unfairness against makespan of all strategies where graphs arrive over time."""
+    if quick and rho != QUICK_RHO:
+        return []
+    scope = QUICK_ARRIVING if quick else ARRIVING
+    modes = {"rebalanced (ours)": {"ours": REBALANCED}}
+    for strategy in (RIVAL,) if quick else ("s", "es", "wps_width", "wps_work"):
+        for when, setting in revisions(strategy).items():
+            modes.setdefault(when, {})[strategy] = setting
+    found = {
+        mode: [means(scope, rho, setting) for setting in settings.values()]
+        for mode, settings in modes.items()
+    }
+    return [
+        CurvePlot(
+            f"arrivals-{rho:g}",
+            f"Random graphs that arrive, one each {rho:g} makespans",
+            "makespan [s]",
+            "unfairness",
+            {
+                mode: ([each.makespan for each in rows], [each.unfairness for each in rows])
+                for mode, rows in found.items()
+            },
+            names={mode: list(settings) for mode, settings in modes.items()},
+        )
+    ]

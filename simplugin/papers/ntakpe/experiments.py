@@ -13,16 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from simplugin.core.elementary import exp, log
 from simplugin.papers.ntakpe.alternatives import about, readings
-from simplugin.papers.ntakpe.arrivals import (
-    ARRIVING,
-    QUICK_ARRIVING,
-    QUICK_RHO,
-    RHOS,
-    RIVAL,
-    arrivals,
-    means,
-    revisions,
-)
+from simplugin.papers.ntakpe.arrivals import RHOS, RIVAL, arrivals, arriving
 from simplugin.papers.ntakpe.averages import (
     BESIDE_RANDOM,
     MEASURES,
@@ -570,34 +561,6 @@ def _points(found: Averages) -> list[tuple[float, float]]:
 def _columns(points: list[tuple[float, float]]) -> tuple[list[float], list[float]]:
     """Return the coordinates of points."""
     return [x for x, _ in points], [y for _, y in points]
-
-
-def arriving(quick: bool, *, rho: float) -> list[CurvePlot]:
-    """Return unfairness against makespan of all strategies where graphs arrive over time."""
-    if quick and rho != QUICK_RHO:
-        return []
-    scope = QUICK_ARRIVING if quick else ARRIVING
-    modes = {"rebalanced (ours)": {"ours": REBALANCED}}
-    for strategy in (RIVAL,) if quick else ("s", "es", "wps_width", "wps_work"):
-        for when, setting in revisions(strategy).items():
-            modes.setdefault(when, {})[strategy] = setting
-    found = {
-        mode: [means(scope, rho, setting) for setting in settings.values()]
-        for mode, settings in modes.items()
-    }
-    return [
-        CurvePlot(
-            f"arrivals-{rho:g}",
-            f"Random graphs that arrive, one each {rho:g} makespans",
-            "makespan [s]",
-            _UNFAIRNESS,
-            {
-                mode: ([each.makespan for each in rows], [each.unfairness for each in rows])
-                for mode, rows in found.items()
-            },
-            names={mode: list(settings) for mode, settings in modes.items()},
-        )
-    ]
 
 
 FIGURES: dict[str, Callable[[bool], list[CurvePlot]]] = {
