@@ -20,7 +20,7 @@ from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.campaign import FEWER, FEWEST, PolicySetting, measurements
 from simplugin.papers.beaumont.comparisons import PLAIN, best, extreme, losses, ratios
 from simplugin.papers.beaumont.conditions import SLOWS
-from simplugin.papers.beaumont.heuristics import listed, provenance
+from simplugin.papers.beaumont.heuristics import SEED, listed, provenance
 from simplugin.papers.beaumont.instances import MAIN, SEEDS, TASKS, TREES, instance
 from simplugin.papers.beaumont.trace_check import trace_violations
 from simplugin.papers.statements import Quantity, determined_by
@@ -29,7 +29,6 @@ from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
 from simplugin.workloads.applications import Bags
 
-SEED = SEEDS[0]
 OURS = ("prices", "lag")
 # The policy of the paper that each competes with: one plans, the other does not.
 RIVALS = {"prices": "data_centric", "lag": "cgbc"}

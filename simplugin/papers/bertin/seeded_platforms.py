@@ -1,4 +1,4 @@
-"""Methods on the platforms of `simplugin.pricing.instances`, each beside the optimum."""
+"""Methods on the platforms of `seeded_instances`, each beside the optimum."""
 
 from __future__ import annotations
 

@@ -6,14 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from simplugin.papers.ntakpe.averages import MEASURES, Averages, averages
-from simplugin.papers.ntakpe.campaign import (
-    PART,
-    STRATEGIES,
-    TOGETHER,
-    Mode,
-    Scope,
-    SharingSetting,
-)
+from simplugin.papers.ntakpe.campaign import PART, STRATEGIES, TOGETHER, Mode, Scope, SharingSetting
 from simplugin.papers.statements import Quantity, Statement, judged, statements
 from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 from simplugin.workloads.graph_generators import FAMILIES, Family

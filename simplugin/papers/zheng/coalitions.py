@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.core.elementary import log
+from simplugin.core.elementary import exp, log
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.solvers import build_highs, certify, solve_highs
@@ -43,6 +43,8 @@ from simplugin.workloads.parameter_ranges import whole
 MOST_PEERS = 16
 # Tolerance of shares and excesses, relative to the worth of all.
 _EQUAL = 1e-9
+# Maximum number of tasks for which sorting is faster than a search for each price.
+_SORTED = 10_000
 # Number of coalitions that each step adds to the program of the least core.
 _ADDED = 32
 
@@ -88,9 +90,33 @@ def coalition_worths(market: BundleMarket, *, scheduler: bool = False) -> Floats
             f"{market.n_peers} peers have too many coalitions to look at each; give {MOST_PEERS} at"
             " most, or samples to shapley_value"
         )
-    members = membership(market.n_peers).astype(bool)
-    worths = np.array([worth_of(market, each) for each in members])
+    if market.m <= _SORTED:
+        worths = _by_sorting(market)
+    else:
+        members = membership(market.n_peers).astype(bool)
+        worths = np.array([worth_of(market, each) for each in members])
     return np.concatenate([np.zeros_like(worths), worths]) if scheduler else worths
+
+
+def _by_sorting(market: BundleMarket) -> Floats:
+    """Return the worth of each coalition of peers, by sorting the best tasks of each."""
+    own = [
+        exp(market.log_worth(np.arange(1, cap + 1), np.full(cap, peer)))
+        if market.table is None
+        else market.table[peer, :cap]
+        for peer, cap in enumerate(market.caps.tolist())
+    ]
+    worths = np.zeros(1 << market.n_peers)
+
+    def enlarge(first: int, number: int, best: Floats) -> None:
+        """Set the worths of coalitions that extend `number` by players from `first` on."""
+        for player in range(first, market.n_peers):
+            both = np.sort(np.concatenate([best, own[player]]))[-market.m :]
+            worths[number | 1 << player] = both.sum()
+            enlarge(player + 1, number | 1 << player, both)
+
+    enlarge(0, 0, np.zeros(0))
+    return worths
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simplugin.core.elementary import exp
-from simplugin.market.mechanisms import (
-    Settlement,
-    uniform,
-    vickrey_clarke_groves,
-)
+from simplugin.market.mechanisms import Settlement, uniform, vickrey_clarke_groves
 from simplugin.market.model import HOUR, Deal, completion_times
 from simplugin.market.policies.clocks import clinching
 from simplugin.market.policies.negotiation import negotiate
