@@ -33,7 +33,7 @@ EXPERIMENTS = f"""
 import time
 
 from simplugin import Host, Platform, Zone, simulate
-from simplugin.results.curves import Figure
+from simplugin.results.curves import CurvePlot
 from simplugin.papers.statements import Quantity
 
 
@@ -54,7 +54,7 @@ def fast(quick):
 
 
 def curves(quick):
-    return [Figure("wave", "A wave", "x", "y", {{"y": ([0, 1], [0, 1])}})]
+    return [CurvePlot("wave", "A wave", "x", "y", {{"y": ([0, 1], [0, 1])}})]
 
 
 EXPERIMENTS = {{"slow": slow, "fast": fast}}
