@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from numpy.testing import assert_allclose
 from small_trees import bags_of, execute, restricted_instance, tree_of
 
@@ -206,7 +207,7 @@ class TestExperimental:
         assert_allclose(experimental(done, 0.25), [2 / 2])
 
         for wrong in (-0.1, 0.5, 1.0, math.nan):
-            with pytest.raises(WorkloadError):
+            with raises_naming(WorkloadError, "epsilon", wrong):
                 experimental(done, wrong)
 
     def test_an_application_that_never_ends_gives_no_end(self):
@@ -244,7 +245,7 @@ class TestSlope:
 
     @pytest.mark.parametrize("wrong", [(-0.1, 0.9), (0.9, 0.1), (0.1, math.nan)])
     def test_fractions(self, wrong):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "low", *wrong):
             slope(dated([1.0, 2.0]), *wrong)
 
 
@@ -292,5 +293,5 @@ def test_the_optimum_is_that_of_data(reading, number):
 def test_refused():
     tree, bags = tree_of([-1, 0], 1e8), bags_of([1e8], [1.0], 4)
     for how in ({"direction": "results", "failures": True}, {"direction": "up"}):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "direction", how["direction"]):
             execute(tree, bags, POLICIES["fcfs"](tree, bags), **how)

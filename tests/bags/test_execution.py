@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from naming import raises_naming
 from numpy.testing import assert_allclose
 from small_trees import bags_of, execute, tree_of
 
@@ -230,31 +231,31 @@ class TestModel:
 
 
 OUT_OF_RANGE = [
-    {"buffer": 0},
-    {"buffer": 2.5},
-    {"buffer": math.nan},
-    {"buffer": 10**12},
-    *({"policy": replace(FCFS, period=period)} for period in (0.0, -1.0, math.nan, 1e-300, 1e-6)),
-    {"bias": np.ones((3, 2))},
-    {"bias": np.array([[1.0, 1.0], [1.0, 0.0]])},
-    {"bias": np.ones(2)},
-    {"delays": np.zeros(3)},
-    {"delays": np.array([0.0, -1.0])},
-    {"policy": replace(FCFS, plans=(NodePlan(((1.0,),)),))},
-    {"known": Tree(("x", "h1"), [-1, 0], [0, 1], [math.inf, 1], [0, 0])},
-    {"known": tree_of([-1, 0], 1.0)},
+    *((["buffer", size], {"buffer": size}) for size in (0, 2.5, math.nan, 10**12)),
+    *(
+        (["period", period], {"policy": replace(FCFS, period=period)})
+        for period in (0.0, -1.0, math.nan, 1e-300, 1e-6)
+    ),
+    (["bias", "3"], {"bias": np.ones((3, 2))}),
+    (["bias"], {"bias": np.array([[1.0, 1.0], [1.0, 0.0]])}),
+    (["bias"], {"bias": np.ones(2)}),
+    (["delays", "3"], {"delays": np.zeros(3)}),
+    (["delay"], {"delays": np.array([0.0, -1.0])}),
+    (["policy.plans", "1"], {"policy": replace(FCFS, plans=(NodePlan(((1.0,),)),))}),
+    (["known.hosts"], {"known": Tree(("x", "h1"), [-1, 0], [0, 1], [math.inf, 1], [0, 0])}),
+    (["known.speed", "'h0'"], {"known": tree_of([-1, 0], 1.0)}),
 ]
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("arguments", OUT_OF_RANGE)
-    def test_arguments_out_of_range(self, arguments):
+    @pytest.mark.parametrize(("names", "arguments"), OUT_OF_RANGE)
+    def test_arguments_out_of_range(self, names, arguments):
         where, work = tree_of([-1, 0], [0.0, 1.0]), bags_of([1.0], [1.0], 1)
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, *names):
             execute(where, work, **({"policy": FCFS} | arguments))
 
     def test_nobody_computes(self):
-        with pytest.raises(InfeasibleError):
+        with raises_naming(InfeasibleError, "'h0'"):
             execute(tree_of([-1, 0], 0.0), bags_of([1.0], [1.0]), FCFS)
 
     @pytest.mark.parametrize("choice", [(0, 1), (1, 0)], ids=["asked once", "never asked"])
@@ -262,7 +263,7 @@ class TestRefusals:
         where = tree_of([-1, 0], [1.0, 1.0], [1.0])
         policy = BagPolicy("rash", lambda _: choice)
         work = bags_of([1.0, 1.0], [1.0, 1.0], [1, 1])
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "'rash'", choice):
             execute(where, work, policy)
 
 
@@ -399,5 +400,5 @@ class TestErrors:
 
     @pytest.mark.parametrize("spread", [-0.1, 1.0, float("nan")])
     def test_spread(self, spread):
-        with pytest.raises(PlatformError):
+        with raises_naming(PlatformError, "spread", spread):
             with_errors(pair(1.0, 0.0), spread, np.random.default_rng())

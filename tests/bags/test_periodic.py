@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from small_trees import bags_of, tree_of
 
 from simplugin.bags.execution import execute_periodic
@@ -148,11 +149,11 @@ def test_the_distance_from_the_optimum_does_not_grow():
 def test_what_makes_no_sense_is_refused():
     tree, bags = random_instance(1)
     for name in ("period", "max_period"):
-        with pytest.raises(InfeasibleError):
+        with raises_naming(InfeasibleError, name, "-1"):
             periodic_schedule(TREE, BAGS, **{name: -1})
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "'a'", "0.1 s"):
         periodic_schedule(TREE, BAGS, period=0.1)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "periodic_schedule"):
         execute_periodic(periodic_schedule(tree, bags), 1)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "n_periods", "0"):
         execute_periodic(periodic_schedule(TREE, BAGS), 0)

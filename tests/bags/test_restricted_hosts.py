@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from small_trees import (
     assert_all_done,
     bags_of,
@@ -41,7 +42,7 @@ def is_bundle_possible(tree, bags):
 def test_every_task_is_computed_where_it_may(name, seed, buffer):
     tree, bags = restricted_instance(seed)
     if name == "cgbc" and not is_bundle_possible(tree, bags):
-        with pytest.raises(InfeasibleError):
+        with raises_naming(InfeasibleError, "'a'"):
             POLICIES[name](tree, bags)
         return
     done = execute(tree, bags, POLICIES[name](tree, bags), buffer=buffer, trace=True)
@@ -142,7 +143,7 @@ def test_policies_are_held_to_it():
 
     done = execute(tree, bags, BagPolicy("last", last))
     assert done.computed[1, 1] == 0
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'wrong'"):
         execute(tree, bags, BagPolicy("wrong", wrong))
 
 

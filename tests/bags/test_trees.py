@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from naming import raises_naming
 
 from simplugin.bags.trees import tree_of
 from simplugin.core.errors import PlatformError, WorkloadError
@@ -89,31 +90,32 @@ def test_who_only_distributes():
 
 
 NO_TREES = [
-    ("z", None, ()),
-    ("a", {"b": "z"}, ()),
-    ("a", None, ("z",)),
-    ("a", {"a": "b", "b": "a"}, ()),
-    ("a", {"b": "c", "c": "b"}, ()),
-    ("a", {"c": "a"}, ()),
-    ("c", {"e": "c"}, ()),
+    ("z", None, (), "", ["'z'"]),
+    ("a", {"b": "z"}, (), "parents", ["'z'"]),
+    ("a", None, ("z",), "distributors", ["'z'"]),
+    ("a", {"a": "b", "b": "a"}, (), "parents", ["'a'", "'b'"]),
+    ("a", {"b": "c", "c": "b"}, (), "parents", ["'a'", "'b'", "'c'"]),
+    ("a", {"c": "a"}, (), "parents", ["from 'a' to 'c'"]),
+    ("c", {"e": "c"}, (), "parents", ["from 'e' to 'c'"]),
 ]
 
 
-@pytest.mark.parametrize(("root", "parents", "distributors"), NO_TREES)
-def test_what_is_no_tree_is_refused(root, parents, distributors):
-    with pytest.raises(WorkloadError):
+@pytest.mark.parametrize(("root", "parents", "distributors", "argument", "hosts"), NO_TREES)
+def test_what_is_no_tree_is_refused(root, parents, distributors, argument, hosts):
+    with raises_naming(WorkloadError, *hosts) as caught:
         tree_of(ring(), root, parents, distributors=distributors)
+    assert caught.value.argument == argument
 
 
 def test_simgrids_objections_are_passed_on():
     twice = Platform(Zone("z", "Full", (Host("a", 1e9), Host("b", 1e9), Link("l", 1e6))))
     wrong = Platform(Zone("z", "Full", (Host("a", 1e9), Host("b", 1e9)), (Route("a", "b", ["l"]),)))
     assert tree_of(twice, "a").hosts == ("a",)
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "'a'", "'b'", "'l'"):
         tree_of(wrong, "a")
 
 
 def test_wifi_is_no_number(simgrid_prefix):
     wifi = simgrid_prefix / "share" / "examples" / "platforms" / "wifi.xml"
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'Station 2'", "'AP1'"):
         tree_of(wifi, "Station 1")

@@ -9,6 +9,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from naming import raises_naming
 
 from simplugin.campaigns import campaign_checks
 from simplugin.campaigns.campaign import Campaign, load_campaign
@@ -301,9 +302,9 @@ def test_a_program_makes_the_same_campaign(written, tmp_path):
     named = [{"name": "lag", "scheduler.name": "bags.lag"}]
     varied = Campaign.from_scenario(base, {"platform.seed": [3]}, named).job(0).varied
     assert varied == {"variation": "lag", "scheduler.name": "bags.lag", "platform.seed": 3}
-    with pytest.raises(ScenarioError):
+    with raises_naming(ScenarioError, "sweep.scheduler.name", "'x'"):
         Campaign.from_scenario(base, {"scheduler.name": ["x"]})
-    with pytest.raises(ScenarioError):
+    with raises_naming(ScenarioError, "'campaign.stor'"):
         Campaign.from_scenario(base, stor="x")
     with pytest.raises(ScenarioError):
         Campaign.from_scenario(written(), sweep)

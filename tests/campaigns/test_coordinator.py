@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from told_runners import QUICK_DISK, Source, Told, job_with, record_of, rows
 
 from simplugin.campaigns.jobs import Failure
@@ -210,7 +211,7 @@ def test_runs_that_all_fail_alike_are_given_up(store, tmp_path):
 
 
 def test_a_second_coordinator_is_refused(store):
-    with Store.open(store), pytest.raises(StoreError):
+    with Store.open(store), raises_naming(StoreError, store):
         run_jobs(Source([1]), store, Told(lambda *_: pytest.fail("it ran something")))
     assert run_jobs(Source([1]), store, Told()).done == 1
 
@@ -288,7 +289,7 @@ def test_a_file_that_never_stays_is_a_failure_of_the_run(store):
 def test_a_log_is_not_written_into_other_files(tmp_path, text):
     log = tmp_path / "x.sqlite.log"
     log.write_text(text)
-    with pytest.raises(StoreError):
+    with raises_naming(StoreError, log):
         run_jobs(Source([1]), tmp_path / "x.sqlite", Told())
     assert log.read_text() == text
     # What a full disk left of one is.

@@ -14,6 +14,7 @@ import dask_targets
 import pytest
 from distributed import Client
 from distributed.comm.core import CommClosedError
+from naming import raises_naming
 from processes import children, is_alive, wait_until
 
 from simplugin.campaigns.campaign import Campaign
@@ -295,7 +296,7 @@ def test_lost_and_wrong_workers_are_told(cluster, monkeypatch):
         assert runners.wanted == 0
         assert runners.finished(0.0) == []
         cluster.with_workers(1)
-        with pytest.raises(SetupError):
+        with raises_naming(SetupError, "tcp://127", "numpy", "0.1"):
             runners.finished(60)
     # Those that are there already are asked before the first job.
     monkeypatch.setattr("platform.machine", lambda: "abacus")
@@ -342,16 +343,16 @@ def test_scheduler_that_goes_while_it_hands_over_an_answer_is_told(cluster, monk
 def test_what_cannot_be_used_is_told_with_a_remedy(monkeypatch):
     monkeypatch.setattr(dask_runners, "_CONNECT_LIMIT", 0.3)
     nobody = "tcp://127.0.0.1:1"
-    with pytest.raises(SetupError):
+    with raises_naming(SetupError, repr(nobody)):
         chosen_runners(scheduler=nobody).__enter__()
     # Of a client that breaks off in its own start, Dask tells long afterwards.
     monkeypatch.setattr("distributed.Client", pytest.fail)
     for wrong in ("nowhere:what", "foo://x", "tcp://", "tcp://:1", "tcp://x:0"):
-        with pytest.raises(SetupError):
+        with raises_naming(SetupError, repr(wrong)):
             DaskRunners(wrong)
     for others in ({"jobs": 2}, {"slurm": SlurmSection()}):
-        with pytest.raises(SetupError):
+        with raises_naming(SetupError, "--scheduler"):
             chosen_runners(scheduler=nobody, **others).__enter__()
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(SetupError):
+    with raises_naming(SetupError, "simplugin[dask]"):
         DaskRunners(nobody)

@@ -8,6 +8,7 @@ import threading
 from contextlib import closing
 
 import pytest
+from naming import raises_naming
 
 from simplugin.campaigns.campaign import load_campaign
 from simplugin.campaigns.jobs import RunJob
@@ -102,7 +103,7 @@ def test_error_of_the_slurm_section_has_its_line(tmp_path, wrong):
 
 def test_without_slurm_other_ways_are_told(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SetupError):
+    with raises_naming(SetupError, "sbatch", "--scheduler"):
         chosen_runners(slurm=SlurmSection()).__enter__()
 
 
@@ -211,5 +212,5 @@ def test_how_many(monkeypatch):
     with closing(LocalRunners()) as runners:
         assert (runners.count, runners.wanted) == (3, 6)
         assert runners.describe() == "3 processes of this host"
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "count", "0"):
         LocalRunners(0)

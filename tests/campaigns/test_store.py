@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from stored_runs import VERSIONS, Source, done, failed, job, key_of, records_of
 
 import simplugin.campaigns
@@ -136,9 +137,9 @@ def test_campaigns_share_what_is_recorded(path):
         assert [record.job for record in records_of(reader, 2)] == [moved, *others]
         assert records_of(reader, 1) == [done(0), done(1), done(2)]
         assert len(records_of(reader)) == 6
-        with pytest.raises(StoreError):
+        with raises_naming(StoreError, "campaign 3", "Numbers", "More"):
             list(reader.runs(3))
-        with pytest.raises(StoreError):
+        with raises_naming(StoreError, "campaign 3"):
             list(reader.contents(3))
         with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("SELECT count(*) FROM runs").fetchone() == (4,)
@@ -236,9 +237,9 @@ def test_what_stands_for_nan_and_what_is_refused():
     assert text_of([math.nan, math.inf, -math.inf]) == '[{"$float":"nan"},1e999,-1e999]'
     arrays = {"a": np.float64(0.1), "b": (np.int64(2), np.array([1.5]))}
     assert text_of(arrays) == '{"a":0.1,"b":[2,[1.5]]}'
-    with pytest.raises(StoreError):
+    with raises_naming(StoreError, "{1, 2}"):
         text_of({"a": {1, 2}})
-    with pytest.raises(StoreError):
+    with raises_naming(StoreError, "'$float'"):
         text_of({"$float": "nan"})
 
 

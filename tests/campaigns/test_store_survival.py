@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import stored_runs
+from naming import raises_naming
 from stored_runs import Source, done, failed, job, key_of, records_of
 
 from simplugin.campaigns.store import Store, StoreReader
@@ -119,7 +120,7 @@ def test_a_second_writer_is_refused_while_reading_goes_on(path):
     other_name = path.with_name("other.sqlite")
     other_name.symlink_to(path)
     for name in (path, other_name):
-        with Store.open(path), pytest.raises(StoreError):
+        with Store.open(path), raises_naming(StoreError, f"process {os.getpid()}"):
             Store.open(name)
 
 
@@ -217,10 +218,10 @@ def test_a_truncated_store_is_told(path):
 
 def test_a_store_that_is_not_there(tmp_path):
     path = tmp_path / "no" / "store.sqlite"
-    with pytest.raises(StoreError):
+    with raises_naming(StoreError, path):
         StoreReader(path)
     for attempt in (StoreReader, Store.open):
-        with pytest.raises(StoreError):
+        with raises_naming(StoreError, tmp_path):
             attempt(tmp_path)
     assert not path.parent.exists()
     Store.open(path).close()

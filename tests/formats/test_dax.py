@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from lxml import etree
 from marked import assert_refused
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError, WorkloadFileError
 from simplugin.formats.dax import read_dax, write_dax
@@ -88,11 +89,11 @@ def test_speeds_out_of_range(tmp_path):
     path = written(tmp_path, TEXT)
     graph = read_dax(path)
     for speed in (0, -1, float("inf"), float("nan")):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "speed", speed):
             read_dax(path, speed=speed)
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "speed", speed):
             write_dax(graph, path, speed=speed)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "alpha", "2"):
         read_dax(path, alpha=2)
 
 
@@ -142,11 +143,11 @@ def test_what_cannot_be_written_is_refused(tmp_path):
     column = np.full(1, 1e300)
     rest = (np.zeros(1), np.zeros(1), np.zeros((0, 2)), np.zeros(0))
     for name in ("a\0", "\x1b", "\ud800", "\ufffe"):
-        with pytest.raises(WorkloadFileError):
+        with raises_naming(WorkloadFileError, repr(name)):
             write_dax(TaskGraph("g", (name,), column, *rest), path)
-        with pytest.raises(WorkloadFileError):
+        with raises_naming(WorkloadFileError, repr(name)):
             write_dax(TaskGraph(name, ("a",), column, *rest), path)
-    with pytest.raises(WorkloadFileError):
+    with raises_naming(WorkloadFileError, "'a'", "speed"):
         write_dax(TaskGraph("g", ("a",), column, *rest), path, speed=1e-10)
     assert not path.exists()
 

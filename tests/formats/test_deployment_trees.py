@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from marked import assert_refused
+from naming import raises_naming
 
 from simplugin.core.errors import DeploymentError
 from simplugin.formats.deployment_trees import read_trees
@@ -46,7 +47,7 @@ def test_a_tree_for_each(tmp_path):
 
 def test_one_root_for_all_trees(tmp_path):
     path = written(TWO, tmp_path)
-    with pytest.raises(DeploymentError) as caught:
+    with raises_naming(DeploymentError, "'a'", "'b'") as caught:
         read_trees(path, root="a")
     assert caught.value.line == 5
     path = written('[one]\nb = "a"\n[two]\nc = "a"\n[three]\n', tmp_path)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from marked import assert_refused
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError, WorkloadFileError
 from simplugin.formats.dot import read_dot, write_dot
@@ -49,7 +50,7 @@ def test_alpha_and_name_where_there_are_none(tmp_path):
     assert (graph.name, graph.alpha.tolist()) == ("graph", [0, 0.25])
     assert read_dot(path, name="mine").name == "mine"
     for alpha in (-0.1, 1.1, float("nan")):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "alpha", alpha):
             read_dot(path, alpha=alpha)
 
 
@@ -156,7 +157,7 @@ def test_names_are_quoted_where_they_must_be(tmp_path):
 
 @pytest.mark.parametrize("name", ["a\\", '\\"', "a\\\nb", "a\0", "\ud800"])
 def test_names_that_dot_has_no_way_to_say_are_refused(name, tmp_path):
-    with pytest.raises(WorkloadFileError):
+    with raises_naming(WorkloadFileError, repr(name)):
         write_dot(single(name), tmp_path / "graph.dot")
 
 

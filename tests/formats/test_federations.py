@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from marked import assert_refused
+from naming import raises_naming
 
 from simplugin.core.errors import PlatformError
 from simplugin.formats.federations import (
@@ -241,7 +242,7 @@ def test_what_the_platform_alone_objects_to_is_told_with_the_file(tmp_path):
     for old, new in (("c", "a-1.b"), ("s", "c"), ("t", "b-1.c"), ("d", "a")):
         text = text.replace(f'name = "{old}"', f'name = "{new}"')
     file.write_text(text)
-    with pytest.raises(PlatformError) as caught:
+    with raises_naming(PlatformError, "a-1.b-1.c") as caught:
         read_federation_platform(file)
     assert caught.value.file == file
     assert _read(tmp_path, BASE).platform().host_count == 8

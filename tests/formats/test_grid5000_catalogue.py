@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marked import assert_refused
+from naming import raises_naming
 
 from simplugin.core.errors import PlatformError
 from simplugin.formats.grid5000.catalogue import (
@@ -81,9 +82,9 @@ def test_what_is_no_catalogue_is_refused(text, tmp_path):
 
 
 def test_lost_directories_are_named(tmp_path):
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, tmp_path / "lost"):
         write_catalogue(Grid5000("", ()), (), tmp_path / "lost" / "catalogue.json")
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, tmp_path / "lost"):
         read_facts(tmp_path / "lost")
 
 

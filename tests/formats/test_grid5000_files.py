@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marked import assert_refused
+from naming import raises_naming
 
 from simplugin.core.errors import PlatformError
 from simplugin.formats.grid5000 import reference
@@ -168,7 +169,7 @@ def test_bomb_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(reference, "LARGEST_ARCHIVE", 1 << 20)
     path = tmp_path / "reference.tar.gz"
     path.write_bytes(gzip.compress(bytes(2 << 20)))
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, path, "1 MiB"):
         read_reference(path)
 
 
@@ -185,7 +186,7 @@ def test_other_files_are_refused(content, tmp_path):
 @pytest.mark.parametrize("below", ["", "sites/north", "network_equipments"])
 def test_empty_directories_are_refused(below, tmp_path):
     (tmp_path / below).mkdir(parents=True, exist_ok=True)
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, tmp_path):
         read_reference(tmp_path)
 
 
@@ -203,14 +204,14 @@ def test_shallow_dumps_are_refused_with_what_is_wanted(tmp_path):
     sites = [{"uid": "north", "links": []}]
     for content in (sites, {"items": sites, "total": 1}, {"sites": {"north": {"uid": "north"}}}):
         path.write_text(json.dumps(content))
-        with pytest.raises(PlatformError):
+        with raises_naming(PlatformError, path, "API"):
             read_reference(path)
 
 
 @pytest.mark.parametrize("date", ["bla", "", "2026", "2026-13", "2026-00", "2026-03-32", "2026-3"])
 def test_dates_that_are_none_are_refused(date, tmp_path):
     _directory(tmp_path)
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, repr(date)):
         read_reference(tmp_path, date=date)
     assert read_reference(tmp_path, date="2026-12-31")[0].date == "2026-12-31"
 

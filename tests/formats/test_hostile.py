@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from marked import assert_refused
+from naming import raises_naming
 
 from simplugin.core.errors import PlatformError, ScenarioError
 from simplugin.formats.check import MOST_FINDINGS, check, exit_status
@@ -72,7 +73,7 @@ def test_a_radical_of_billions_is_not_listed(tmp_path):
     path.write_text(f'{DOCTYPE}><platform version="4.1">{cluster.format(2**31 - 1)}</platform>')
     (finding,) = check([path])
     assert (finding.line, finding.severity) == (1, "error")
-    with pytest.raises(PlatformError) as caught:
+    with raises_naming(PlatformError, "2,147,483,648") as caught:
         read_platform(path)
     assert caught.value.line == 1
 
@@ -132,7 +133,7 @@ def test_sparse_member_of_an_archive(tmp_path):
     file = tmp_path / "grid.tar"
     with tarfile.open(file, "w", format=tarfile.PAX_FORMAT) as archive:
         archive.addfile(member, io.BytesIO(body))
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, file):
         read_tree(file)
 
 

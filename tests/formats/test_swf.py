@@ -11,6 +11,7 @@ from damage import damaged
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from marked import assert_refused
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadFileError
 from simplugin.formats import swf
@@ -258,10 +259,10 @@ WRONG = [("two words", "x"), ("1st", "x"), ("", "Note: x"), *(("Note", value) fo
 @pytest.mark.parametrize(("label", "value"), WRONG, ids=range(10))
 def test_what_cannot_be_written(label, value, tmp_path):
     path = tmp_path / "trace.swf"
-    with pytest.raises(WorkloadFileError):
+    with raises_naming(WorkloadFileError, path):
         write_swf(JobTrace({"job": [1]}, [("Version", "2"), (label, value)]), path)
     assert not path.exists()
-    with pytest.raises(WorkloadFileError):
+    with raises_naming(WorkloadFileError, tmp_path):
         write_swf(JobTrace({"job": [1]}), tmp_path)
 
 

@@ -9,6 +9,7 @@ import pytest
 from damage import damaged
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadFileError
 from simplugin.formats.task_graph_files import FORMATS, read_task_graph, write_task_graph
@@ -101,9 +102,9 @@ def test_the_end_of_the_name_tells_the_format(tmp_path):
         assert read_task_graph(path, speed=1) == expected
         assert read_task_graph(path, name="other", speed=1).name == "other"
     for suffix in ("", ".yaml"):
-        with pytest.raises(WorkloadFileError):
+        with raises_naming(WorkloadFileError, f"graph{suffix}", ".dot"):
             read_task_graph(tmp_path / f"graph{suffix}")
-        with pytest.raises(WorkloadFileError):
+        with raises_naming(WorkloadFileError, f"graph{suffix}", ".dot"):
             write_task_graph(graph, tmp_path / f"graph{suffix}")
 
 

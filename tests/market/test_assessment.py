@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from market_draws import bundle_markets
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError
 from simplugin.market.assessment import BundleAssessment, demand_curve
@@ -191,9 +192,12 @@ def test_demand_is_the_number_of_tasks_worth_a_price(market):
 MARKET = BundleMarket([7.0, 12.0], 4, 4, 0.5)
 
 
-@pytest.mark.parametrize(("amounts", "n_times"), [([1, 2], 2), ([2, 2], 3)])
-def test_invalid_amounts_and_times_are_refused(amounts, n_times):
-    with pytest.raises(WorkloadError):
+@pytest.mark.parametrize(
+    ("amounts", "n_times", "names"),
+    [([1, 2], 2, ["3", "4"]), ([2, 2], 3, ["times", "[0., 0., 0.]"])],
+)
+def test_invalid_amounts_and_times_are_refused(amounts, n_times, names):
+    with raises_naming(WorkloadError, *names):
         PricedAssignment(MARKET, np.array(amounts), 1.0, np.zeros(n_times))
 
 

@@ -7,6 +7,7 @@ import pytest
 from dynamic_programming import dynamic_programming
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.discount_rates import (
@@ -115,10 +116,10 @@ def test_balancing_rates_keep_the_benefit(seed, n, m, alpha):
 
 def test_impossible_benefits_and_splits_are_refused():
     for benefit in (0.5, 31):
-        with pytest.raises(InfeasibleError):
+        with raises_naming(InfeasibleError, benefit):
             balancing_rates([1.0, 0.5], [1.0, 2.0], 30, benefit)
-    for times, m in (([1.0, 0.0], 3), ([1.0, 2.0], 0)):
-        with pytest.raises(WorkloadError):
+    for times, m, names in (([1.0, 0.0], 3, ["[1.0, 0.0]"]), ([1.0, 2.0], 0, ["m", "0"])):
+        with raises_naming(WorkloadError, *names):
             balanced_split(times, m)
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "3"):
         balanced_split([1.0, 2.0], 3, 1)

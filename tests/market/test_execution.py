@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import ActorError, InfeasibleError, WorkloadError
 from simplugin.market.actors.stations import ServiceRules
@@ -264,13 +265,13 @@ def test_refuses(arguments, error, culprit):
     "rule", [{"counters": "forgotten"}, {"counters": 0.0}, {"dispatch": "anywhere"}]
 )
 def test_service_rules_are_checked(rule):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, *rule, *rule.values()):
         ServiceRules(**rule)
 
 
 def test_refuses_values_that_discounts_used_up():
     bundles = [Bundle.of_class("neutral", 400, str(n)) for n in range(3)]
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'peer-", "0.9"):
         execute(
             ONE_SITE,
             bundles,
@@ -295,7 +296,7 @@ def test_values_are_lost_no_sooner_than_numbers_end():
 def test_refuses_a_bundle_that_no_site_of_the_grid_can_place():
     small = PeerSite.numbered(np.ones(1), np.ones(1), "cp", scheduler="ls")
     grid = PeerGrid(("a", "b"), (ONE_SITE, small))
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "'a'", "'b'"):
         execute(grid, BUNDLE, MarketTerms(n_max=9), "optimum")
     assert execute(grid, BUNDLE, MarketTerms(n_max=10), "optimum").deals[0].site == 0
 
@@ -317,5 +318,5 @@ class Smuggler:
 def test_only_numbers_are_sent():
     scheduler = NEGOTIATIONS["optimum"].scheduler
     smuggling = BundleNegotiation("smuggling", scheduler, lambda *_: Smuggler())
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "Smuggler"):
         execute(ONE_SITE, BUNDLE, negotiation=smuggling)

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from naming import raises_naming
 
 from simplugin.core.errors import DeploymentError, InfeasibleError, WorkloadError
 from simplugin.formats.platform_xml import write_platform
@@ -218,7 +219,7 @@ def test_a_platform_file(tmp_path):
 def test_a_platform_without_the_hosts():
     _, platform = _two_hops()
     other = PeerSite.numbered(SPEED, BANDWIDTH)
-    with pytest.raises(DeploymentError):
+    with raises_naming(DeploymentError, "scheduler"):
         execute(other, Bundle.of_class("neutral", 4), platform=platform)
 
 
@@ -293,16 +294,16 @@ def test_a_link_that_fails(name):
 
 def test_tasks_that_nobody_takes_are_refused_with_the_reason():
     off = {"peer-1": "0 0", "peer-2": "1 0", "peer-3": "1.5 0"}
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "'first'", "0 of 3"):
         run(off)
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "2 of 3", "2 s", "N_max"):
         run({"peer-1": "0.9 0"}, terms=MarketTerms(alpha=0.1, n_max=5))
     # A task takes 0.35 s and more, and its transfer 0.011 s.
     for patience in (0.3, 0.012, 0.005):
-        with pytest.raises(InfeasibleError):
+        with raises_naming(InfeasibleError, "12 tasks", "patience"):
             run({}, rules=ServiceRules(patience=patience))
     for rule in ({"patience": 0}, {"patience": 1.0, "overlap": True}):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, *rule):
             ServiceRules(**rule)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "patience"):
         execute(PeerGrid(("a",), (SITE,)), TWICE, ABSENT_TERMS, rules=ServiceRules(patience=1.0))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from market_draws import bundle_markets
+from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.mechanisms import (
@@ -53,12 +54,12 @@ def test_uniform_prices_are_the_ends_of_the_clearing_interval(market):
 
 def test_vcg_needs_others_who_can_take_all_tasks():
     market = BundleMarket([5.0, 4.0, 3.0], 5, [3, 2, 2], 0.5)
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "peer 0", "4", "5"):
         vickrey_clarke_groves(market)
     found = vickrey_clarke_groves(market, unsold="worthless")
     # Tasks 5, 4, 3, 2.5, 2 are served. One of the three of peer 0 nobody else would take, the
     # others would be worth 3 q and 4 q^2 ... of which 1.5 is left, as the second peer is full.
     assert found.amounts.tolist() == [2, 2, 1]
     assert found.payments[0] == pytest.approx(1.5)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "unsold", "'burnt'"):
         vickrey_clarke_groves(market, unsold="burnt")

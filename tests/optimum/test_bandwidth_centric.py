@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from small_trees import bags_of, tree_of
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
@@ -67,9 +68,9 @@ def test_the_program_finds_the_same(seed, n_hosts, degree, port, wide, root_comp
 
 
 def test_what_makes_no_sense_is_refused():
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "'h0'"):
         bandwidth_centric(star([0.0, 0.0], [1.0]), 1.0, 1.0)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "0.0 flop", "1.0 byte"):
         bandwidth_centric(star([1.0], []), 0.0, 1.0)
 
 

@@ -8,6 +8,7 @@ import pytest
 from dynamic_programming import dynamic_programming
 from hypothesis import given, settings
 from market_draws import bundle_markets
+from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -139,5 +140,5 @@ def test_ten_million_tasks():
 
 
 def test_a_bundle_that_does_not_fit_is_refused():
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "13", "12", "N_max to 5"):
         largest_benefit([1, 2, 3], 13, 4, 0.5)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError, UncertifiedError, WorkloadError
 from simplugin.optimum.entropic import entropic
@@ -398,7 +399,7 @@ def test_an_application_behind_a_link_without_bandwidth_is_named_with_the_link()
 
 @pytest.mark.parametrize("alpha", [-1.0, math.nan])
 def test_an_alpha_below_0_is_refused(alpha):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "alpha", alpha):
         fair_sharing(line((1.0, 1.0)), alpha)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError, PlatformError, SimpluginError, WorkloadError
 from simplugin.optimum.exact_steady_state import ExactState, exact_steady_state
@@ -192,16 +193,16 @@ def test_proposition_1_slices_of_a_star(seed):
 
 def test_a_tree_without_cpus_is_refused():
     tree = tree_of([-1, 0], [0.0, 0.0], [1.0])
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "'h0'"):
         steady_state(tree, bags_of([1.0], [1.0]))
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "cut", "0.7"):
         steady_state(tree_of([-1], [1.0], []), bags_of([1.0], [1.0]), cut=0.7)
 
 
 def test_unknown_ports_are_refused():
     tree, bags = tree_of([-1, 0], [1.0, 1.0], [1.0]), bags_of([1.0], [1.0])
     for solve in (steady_state, exact_steady_state):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "port", "'many'", "'single'", "'multi'"):
             solve(tree, bags, port="many")  # type: ignore[arg-type]
 
 
@@ -392,7 +393,7 @@ def test_rounding_that_makes_nothing_of_something_is_refused():
         with pytest.raises(error, match=told):
             exact_steady_state(platform, work, max_denominator=10)
         exact_steady_state(platform, work, max_denominator=100)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "max_denominator", "0"):
         exact_steady_state(tree, bags, max_denominator=0)
     # What is 0 stays 0.
     free = replace(bags, byte=np.zeros(1))
@@ -402,5 +403,5 @@ def test_rounding_that_makes_nothing_of_something_is_refused():
 def test_a_tree_without_cpus_is_refused_in_fractions():
     tree = Tree(("h",), np.array([-1]), np.zeros(1), np.array([np.inf]), np.zeros(1))
     bags = Bags(("a",), np.ones(1), np.ones(1), np.ones(1), np.ones(1))
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "'h'"):
         exact_steady_state(tree, bags)

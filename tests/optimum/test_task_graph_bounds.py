@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError
 from simplugin.optimum import task_graph_bounds
@@ -312,7 +313,7 @@ class TestRelaxation:
 
     @pytest.mark.parametrize("tolerance", [0.0, 1.0, float("nan")])
     def test_tolerance_out_of_range(self, tolerance):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "tolerance", tolerance):
             relaxation(GraphSet((graph_of([1e9]),)), EVEN, tolerance=tolerance)
 
 

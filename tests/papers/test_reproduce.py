@@ -1,6 +1,7 @@
 import sys
 
 import pytest
+from naming import raises_naming
 
 from simplugin.core.errors import SimpluginError
 from simplugin.papers import reproductions as module
@@ -126,5 +127,5 @@ def test_a_part_that_fails_leaves_the_others_and_is_measured_again(tmp_path):
 
 
 def test_unknown_capability():
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'prices'", "one, two"):
         reproduce("prices")

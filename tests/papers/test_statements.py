@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from naming import raises_naming
 from pydantic import ValidationError
 
 from simplugin.core.errors import SimpluginError
@@ -156,7 +157,7 @@ def test_provenance_is_added_where_there_is_none():
 
 
 def test_a_quantity_that_no_experiment_returns_is_an_error():
-    with pytest.raises(SimpluginError):
+    with raises_naming(SimpluginError, "'one'", "'race'", "'lead'", "speed"):
         judged([Statement(**ONE)], {"speed": 1.0})
 
 

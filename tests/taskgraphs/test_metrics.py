@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import raises_naming
 from small_graphs import graph_of, site_of
 
 from simplugin.core.errors import WorkloadError
@@ -50,14 +51,14 @@ def test_nothing_to_do_is_done_efficiently():
 
 
 def test_what_is_no_makespan_is_refused():
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "(2,)", "(1,)"):
         metrics.slowdown([1.0, 2.0], [1.0])
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "[0.0]", "[1.0]"):
         metrics.slowdown([1.0], [0.0])
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "[-1.0]"):
         metrics.slowdown([-1.0], [1.0])
     for wrong in ([], [1.0, np.nan], [1.0, 0.0]):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, wrong):
             metrics.unfairness(wrong)
 
 
@@ -186,5 +187,5 @@ def test_uniform_sends_to_everyone():
     ("targets", "how"), [([1], {"pattern": "cyclic"}), ([1], {"local": "lost"}), ([], {})]
 )
 def test_unknown_choices_and_no_targets(targets, how):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, *how, *how.values()):
         redistribution(1.0, [0], targets, **how)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from naming import raises_naming
 
 from simplugin.core.errors import PlatformError
 from simplugin.formats.platform_xml import write_platform
@@ -89,7 +90,7 @@ def test_names_that_are_numbers_or_alike():
 
 def test_hosts_without_a_route():
     apart = Platform((Zone("z", "Full", (Host("ada", speed=1e9), Host("bob", speed=1e9))),))
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "'ada'", "'bob'"):
         site_of(apart)
 
 

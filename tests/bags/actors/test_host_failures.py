@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from naming import raises_naming
 from numpy.testing import assert_allclose
 from small_trees import assert_all_done, bags_of, execute, failing, tree_of
 
@@ -77,7 +78,7 @@ class TestOneChild:
         assert done.completion[0][-1] < 60.0
 
     def test_no_patience(self):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "patience", "0"):
             run(self.WHERE, 1, {}, patience=0)
 
     def test_several_times_and_links(self):
@@ -129,7 +130,7 @@ class TestSubtrees:
     def test_failures_that_interrupt_a_negotiation(self, times):
         where = tree_of([-1, 0, 0], [0.0, 1e6, 1e6], [1e7, 1e4], 1e-3)
         policy = POLICIES["prices"](where, tasks(80))
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "'prices'"):
             run(where, 80, {"h1": [times]}, policy)
 
     def test_who_comes_back_finds_its_plan(self):

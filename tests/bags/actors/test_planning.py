@@ -8,6 +8,7 @@ from functools import partial
 import networkx as nx
 import numpy as np
 import pytest
+from naming import raises_naming
 from numpy.testing import assert_allclose
 from small_trees import bags_of, changing, execute, tree_of
 
@@ -354,5 +355,5 @@ def test_time_between_looks():
     for fair in (0.0, math.nan, math.inf):
         assert time_between_looks(None, bags, fair) == math.inf
     for wrong in (0.0, math.nan):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "period", wrong):
             time_between_looks(wrong, bags, 1.0)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from small_trees import assert_feasible, bags_of, changing, execute, tree_of
 
 from simplugin.bags.assessment import experimental, fair, slope
@@ -210,7 +211,7 @@ def test_a_tree_that_can_do_nothing_is_stuck():
 
 @pytest.mark.parametrize("wrong", [{"balance": 0.0}, {"order": "deep"}, {"limit": 0}])
 def test_wrong_parameters(wrong):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, *wrong, *wrong.values()):
         data_centric(tree_of([-1], 1.0), bags_of([1.0], [1.0]), **wrong)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from small_trees import assert_feasible, bags_of, changing, execute, tree_of
 
 from simplugin.bags.assessment import experimental, fair
@@ -128,7 +129,7 @@ def test_terms_out_of_range(wrong):
 
 @pytest.mark.parametrize("name", ["buffer", "period"])
 def test_the_policy_refuses_what_is_not_positive(name):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, name, "0"):
         prices(tree_of([-1], 1.0), bags_of([1.0], [1.0]), **{name: 0})
 
 

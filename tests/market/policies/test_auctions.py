@@ -5,6 +5,7 @@ import pytest
 from heard import heard
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.execution import execute
@@ -156,14 +157,14 @@ def test_prices_far_from_one_are_found():
 
 def test_a_clock_must_rise():
     for tick in (0, -1.0, 1e-7, np.inf, np.nan):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "tick", tick):
             clinching(tick)
 
 
 def test_a_clock_refuses_what_does_not_fit():
     scheduler = CLINCHING.scheduler(2, 7, None)
     next(scheduler)
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "7"):
         scheduler.send([("cap", 3), ("cap", 3)])
 
 
@@ -197,16 +198,19 @@ def test_payments_are_paid_on_simgrid():
     assert deal.payments.tolist() == alone.payments.tolist()
 
 
-@pytest.mark.parametrize("payments", [[1.0], [1.0, np.nan], [1.0, 2.0]])
-def test_refuses_invalid_payments(payments):
+@pytest.mark.parametrize(
+    ("payments", "names"),
+    [([1.0], ["[1.0]", "2"]), ([1.0, np.nan], ["[1.0, nan]", "2"]), ([1.0, 2.0], ["peer 1", "2"])],
+)
+def test_refuses_invalid_payments(payments, names):
     def scheduler(*_):
         yield Call((0,), ("price", 0.0))
         return Agreement(np.array([3, 0]), 1.0, np.array(payments))
 
     odd = BundleNegotiation("odd", scheduler, CLINCHING.peer)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, *names):
         negotiate(odd, [1.0, 2.0], 3, 3, 0.5)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, *names):
         execute(
             PeerSite.numbered(np.ones(2), np.ones(2)), Bundle("b", 3, 1.0, 1.0), MarketTerms(), odd
         )

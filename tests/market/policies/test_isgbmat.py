@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from market_draws import bundle_markets
+from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.policies.isgbmat import (
@@ -161,7 +162,7 @@ def test_without_one_repair_it_does_not_end(key, market, ends):
 
 def test_what_too_small_caps_do():
     market = (1.0, 2.0), 5, 2, 0.9
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "5", "4", "m > n N_max"):
         run_isgbmat(*market)
     run = run_isgbmat(*market, REPAIRED - {"refusal"})
     assert run.end == "stuck"
@@ -195,10 +196,10 @@ def test_printed_can_end():
     amounts, price = isgbmat_printed((2.0, 2.0), 2, 2, 0.5)
     assert amounts.tolist() == [1, 1]
     assert price == 2.0
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "0/0"):
         isgbmat_printed((1.0, 2.0), 4, 4, 0.9)
 
 
 def test_wrong_caps_are_refused_whatever_is_repaired():
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "caps", "None"):
         run_isgbmat((1.0, 2.0), 4, None, 0.9, PRINTED)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.actors.stations import ServiceRules
@@ -58,7 +59,7 @@ def test_every_policy_places_all_tasks_under_the_caps(name, seed, own_rates):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_every_policy_refuses_too_small_caps(name):
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "1000", "83", "N_max"):
         POLICIES[name](np.arange(1.0, 13.0), 1000, 83, 0.99)
 
 
@@ -103,9 +104,9 @@ def test_decisions_do_not_depend_on_last_bits_of_the_c_library(monkeypatch):
 def test_a_policy_by_its_name(tmp_path, monkeypatch):
     assert policy_called("isgbmat") is POLICIES["isgbmat"]
     assert policy_called("simplugin.market.policies.shipped:optimum") is POLICIES["optimum"]
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'isgb'", "'isgbmat'"):
         policy_called("isgb")
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'nothing'"):
         policy_called("simplugin.market.policies.shipped:nothing")
     (tmp_path / "all_to_one.py").write_text(
         "import numpy as np\n"
@@ -150,7 +151,7 @@ def test_a_commodity_market_takes_two_rounds():
 @pytest.mark.parametrize("name", ["isgbmat", "commodity", "double_auction", "bisection"])
 def test_questions_that_nobody_asks_are_refused(name):
     peer = NEGOTIATIONS[name].peer(1.0, 2, 0.5, np.random.default_rng(0))
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'value'"):
         peer.reply(("value", 1))
 
 
@@ -160,7 +161,7 @@ def test_a_clock_that_rests_is_right():
     assert 3 <= agreed.price <= 3.5
     for value in (np.inf, np.nan):
         for name in ("step", "start"):
-            with pytest.raises(WorkloadError):
+            with raises_naming(WorkloadError, name, value):
                 clock(**{name: value})
 
 
@@ -168,9 +169,9 @@ def test_a_clock_may_never_rest():
     # Two tasks of each peer are worth 8 and 4: at 4 both want two, above it one; three are sold.
     # From ln 4 up by 1/3 of the step, and down again.
     start = float(np.log(8.0) - np.log(2.0))
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "0.1", "round 1", "2 rounds"):
         negotiate(clock(step=0.1, start=start - 1e-9), [8.0, 8.0], 3, 2, 0.5)
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "0.1", "3 rounds"):
         negotiate(clock(step=0.1, rounds=3), [800.0, 8.0], 3, 3, 0.5)
 
 
@@ -188,12 +189,15 @@ def test_clocks_cycle_on_some_markets_without_equal_tasks():
 MARKET = [7.0, 12.0, 5.0], 12, 12, 0.5
 
 
-@pytest.mark.parametrize("answer", [([4, 3, 4], 1.0), ([4, 3, 5], np.nan), ([4, 3, 5], None)])
-def test_invalid_decisions_name_the_policy(answer):
+@pytest.mark.parametrize(
+    ("answer", "culprit"),
+    [(([4, 3, 4], 1.0), 11), (([4, 3, 5], np.nan), np.nan), (([4, 3, 5], None), None)],
+)
+def test_invalid_decisions_name_the_policy(answer, culprit):
     def own(*_):
         return answer
 
-    with pytest.raises(WorkloadError) as caught:
+    with raises_naming(WorkloadError, culprit) as caught:
         negotiate(as_negotiation(own), *MARKET)
     assert str(caught.value).startswith("policy own: ")
 
@@ -315,16 +319,16 @@ def test_ten_million_tasks_that_are_worth_nothing():
 
 
 NO_TABLES = [
-    ([[2.0, 3.0]], 2, 2),
-    ([[2.0, 1.0], [5.0, 1.0]], 3, 3),
-    ([[2.0, 1.0]], 2, 2, 0.5),
-    ([2.0, 1.0], 2, 2),
+    (([[2.0, 3.0]], 2, 2), ["peer 0", "2", "task 1", "3"]),
+    (([[2.0, 1.0], [5.0, 1.0]], 3, 3), ["2 tasks", "peer 0", "3"]),
+    (([[2.0, 1.0]], 2, 2, 0.5), ["q"]),
+    (([2.0, 1.0], 2, 2), ["q", "alpha"]),
 ]
 
 
-@pytest.mark.parametrize("arguments", NO_TABLES)
-def test_invalid_tables_are_refused(arguments):
-    with pytest.raises(WorkloadError):
+@pytest.mark.parametrize(("arguments", "names"), NO_TABLES)
+def test_invalid_tables_are_refused(arguments, names):
+    with raises_naming(WorkloadError, *names):
         BundleMarket(*arguments)
 
 
@@ -333,9 +337,9 @@ def test_invalid_tables_are_refused(arguments):
     [balanced_state, lambda market: divided_benefit(*market.arguments), lambda market: market.q],
 )
 def test_what_needs_discount_rates_says_so(ask):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "alpha"):
         ask(BundleMarket([[2.0, 1.0]], 2, 2))
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "5 tasks", "N_max"):
         BundleMarket([[2.0] * 5] * 2, 5, [2, 0])
 
 

@@ -8,6 +8,7 @@ from heard import heard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from market_draws import bundle_markets
+from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError
 from simplugin.market.policies.clearing import DemandModel, weighted_median
@@ -174,7 +175,7 @@ def test_a_local_scheduler_itself_refuses_what_does_not_fit(name):
     scheduler = shipped.scheduler(2, 10, generator)
     peers = [shipped.peer(1.0, 4, 0.5, generator), shipped.peer(2.0, 5, 0.5, generator)]
     call = next(scheduler)
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "10"):
         scheduler.send([peers[i].reply(call.message) for i in call.peers])
 
 

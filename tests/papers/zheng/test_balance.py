@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from market_draws import bundle_markets
+from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -82,7 +83,7 @@ def test_the_prices_of_the_maximum(market):
 
 
 def test_amounts_that_do_not_place_all_tasks_are_no_maximum():
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "3", "4"):
         is_supported(LEAST, [1, 2])
 
 

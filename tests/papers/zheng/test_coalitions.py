@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from scipy.optimize import linprog
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
@@ -120,10 +121,10 @@ def test_samples_are_within_their_margins(scheduler):
 
 def test_many_peers():
     market = BundleMarket(np.full(20, 3.0), 40, 2, 0.5)
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "20 peers", "samples"):
         shapley_value(market)
     # None takes a task from another.
     assert shapley_value(market, samples=1).shares == pytest.approx(np.full(20, 4.5))
     assert objection(market, [4.5] * 20 + [0.0], scheduler=True) is None
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "21", "90.0"):
         objection(market, [4.5] * 20 + [0.5], scheduler=True)

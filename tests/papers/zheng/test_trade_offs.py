@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -109,8 +110,12 @@ def test_the_largest_bundle_of_the_paper():
 
 
 def test_invalid_fronts_are_refused():
-    for times, points in (([1.0], None), ([1.0, np.inf], None), ([1.0, 2.0], 1)):
-        with pytest.raises(WorkloadError):
+    for times, points, names in (
+        ([1.0], None, ["(1,)", "2"]),
+        ([1.0, np.inf], None, ["[1.0, inf]"]),
+        ([1.0, 2.0], 1, ["n_points", "1"]),
+    ):
+        with raises_naming(WorkloadError, *names):
             front([1.0, 2.0], times, 4, 4, 0.5, points)
-    with pytest.raises(InfeasibleError):
+    with raises_naming(InfeasibleError, "9 tasks"):
         front([1.0, 2.0], [1.0, 2.0], 9, 4, 0.5)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from naming import raises_naming
 from small_graphs import ByHand, allocation_of, graph_of, scheduled, star
 
 from simplugin.core.errors import ActorError, PlatformError, SimpluginError, WorkloadError
@@ -22,45 +23,45 @@ RIGHT = {"decisions": [ALLOCATION]}
 SCHEDULE = scheduled(GRAPHS, SITE, [(0, (0,)), (1, (1,))])
 
 
-def refused(error=WorkloadError, site=SITE, **how):
+def refused(*names, error=WorkloadError, site=SITE, **how):
     """Assert that the execution of two tasks on three processors is refused."""
-    with pytest.raises(error):
+    with raises_naming(error, *names):
         execute(GRAPHS, site, **{"platform": MULTI.platform()} | how)
 
 
 @pytest.mark.parametrize("options", [SimGridOptions(), SimGridOptions.linear()])
 def test_other_host_models(options):
-    refused(SimpluginError, **RIGHT, options=options)
+    refused("host_model", "ptask_L07", error=SimpluginError, **RIGHT, options=options)
 
 
-@pytest.mark.parametrize("processors", [(1, 1), (2,)])
-def test_platforms_without_all_hosts(processors):
-    refused(PlatformError, **RIGHT, platform=star(*processors).platform())
+@pytest.mark.parametrize(("processors", "missing"), [((1, 1), "'c0-2'"), ((2,), "'c1-1'")])
+def test_platforms_without_all_hosts(processors, missing):
+    refused(missing, "'star'", error=PlatformError, **RIGHT, platform=star(*processors).platform())
 
 
 def test_platforms_of_other_hosts():
     hosts = tuple(tuple(f"x{host}" for host in hosts) for hosts in SITE.hosts)
-    refused(PlatformError, replace(SITE, hosts=hosts), **RIGHT)
+    refused("'xc0-1'", error=PlatformError, site=replace(SITE, hosts=hosts), **RIGHT)
 
 
 @pytest.mark.parametrize(
-    "how",
+    ("names", "how"),
     [
-        {"decisions": None},
-        {"decisions": SCHEDULE, "revise": dict},
-        {**RIGHT, "pattern": "cyclic"},
-        {**RIGHT, "local": "lost"},
+        (["decisions", "None"], {"decisions": None}),
+        (["revise"], {"decisions": SCHEDULE, "revise": dict}),
+        (["pattern", "'cyclic'", "'block'", "'uniform'"], {**RIGHT, "pattern": "cyclic"}),
+        (["local", "'lost'", "'sent'", "'kept'"], {**RIGHT, "local": "lost"}),
     ],
 )
-def test_contradictions_and_unknown_choices(how):
-    refused(**how)
+def test_contradictions_and_unknown_choices(names, how):
+    refused(*names, **how)
 
 
 def test_schedules_of_something_else():
     other = scheduled((graph_of("h", [1e9]),), SITE, [(0, (0,))])
-    refused(decisions=other)
+    refused("cluster", "[0]", decisions=other)
     small = scheduled(GRAPHS, star(2).site(), [(0, (0,)), (1, (1,))])
-    refused(decisions=small)
+    refused("'star'", decisions=small)
 
 
 NO_PLACES = [(), (-1,), (0, 3), (1, 1), (0, 2), (0.5,), (True,), ("0",), (np.nan,), (10**30,)]
@@ -85,16 +86,16 @@ def test_right_places_of_any_kind(processors):
 
 @pytest.mark.parametrize("processors", NO_PLACES)
 def test_places_that_are_none(processors):
-    refused(decisions=partial(Lists, [[0], list(processors)]))
+    refused("'Lists'", "'g:t1'", "'star'", decisions=partial(Lists, [[0], list(processors)]))
     start, places = np.array([0, 1, 1 + len(processors)]), [0, *processors]
     wrong = replace(SCHEDULE, processor_start=start, processor=places)
-    refused(decisions=wrong)
+    refused("schedule", "processor", decisions=wrong)
 
 
 @pytest.mark.parametrize("order", [[0], [0, 0], [0, 2]])
 def test_schedules_without_all_tasks(order):
     wrong = replace(SCHEDULE, order=np.array(order))
-    refused(decisions=wrong)
+    refused("order", decisions=wrong)
 
 
 class Wrong:
@@ -107,9 +108,9 @@ class Wrong:
         return [SimpleNamespace(task=task, processors=np.array([0])) for task in self.tasks]
 
 
-@pytest.mark.parametrize("tasks", [(-1,), (2,), (0, 0)])
-def test_mappers_of_other_tasks(tasks):
-    refused(decisions=partial(Wrong, tasks))
+@pytest.mark.parametrize(("tasks", "task"), [((-1,), "-1"), ((2,), "2"), ((0, 0), "'g:t0'")])
+def test_mappers_of_other_tasks(tasks, task):
+    refused("'Wrong'", f"task {task}", decisions=partial(Wrong, tasks))
 
 
 @pytest.mark.parametrize("number", [-1, 1])
@@ -118,13 +119,13 @@ def test_revisions_of_other_graphs(number):
         forecast(now, {number: ALLOCATION})
         return {}
 
-    refused(**RIGHT, revise=lambda *_: {number: ALLOCATION})
-    refused(**RIGHT, revise=asking)
+    refused(f"graph {number}", **RIGHT, revise=lambda *_: {number: ALLOCATION})
+    refused(f"graph {number}", **RIGHT, revise=asking)
 
 
 def test_schedules_against_the_order_of_a_graph():
     backwards = scheduled(GRAPHS, SITE, [(1, (0,)), (0, (0,))])
-    refused(decisions=backwards)
+    refused("'g:t1'", decisions=backwards)
 
 
 def test_mappers_that_never_map():
@@ -132,7 +133,7 @@ def test_mappers_that_never_map():
         def map_ready(self, now, tasks):
             return super().map_ready(now, [task for task in tasks if task == 0])
 
-    refused(decisions=partial(Idle, [[0], [1]]))
+    refused("'g:t1'", decisions=partial(Idle, [[0], [1]]))
 
 
 def test_failures_of_hosts():
@@ -144,5 +145,5 @@ def test_failures_of_hosts():
     schedule = scheduled(GRAPHS, SITE, [(0, (0, 1)), (1, (0,))])
     orders = Orders(GRAPHS, SITE, _queue(schedule), None, None, "block", "sent", False)
     options = SimGridOptions(host_model="ptask_L07")
-    with pytest.raises(ActorError):
+    with raises_naming(ActorError, "c0-1", "0.5 s"):
         simulate(MULTI.platform(), [("c0-1", conduct, orders), ("c1-1", culprit)], options=options)

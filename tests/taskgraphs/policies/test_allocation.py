@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from small_graphs import graph_of, in_levels
 
 from simplugin.core.errors import WorkloadError
@@ -77,7 +78,7 @@ class TestPartlyExecuted:
     @pytest.mark.parametrize("done", [[True], [1, 0, 1]])
     def test_refused(self, done):
         graph = graph_of("graph", [1e9] * 3)
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "'graph'", "(3,)"):
             scrap_max(graph, RENNES, 0.5, done=np.array(done))
 
 
@@ -96,12 +97,12 @@ class TestAllocator:
     @pytest.mark.parametrize("rule", [scrap, scrap_max])
     @pytest.mark.parametrize("beta", [0.0, 1.5, float("nan")])
     def test_refused_shares(self, rule, beta):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "'graph'", beta):
             rule(graph_of("graph", [1e9]), RENNES, beta)
 
     @pytest.mark.parametrize(("processors", "speed"), [(0, 1e9), (5, 0.0), (5, inf)])
     def test_refused_clusters(self, processors, speed):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "'graph'", f"{processors} processors"):
             cpa(graph_of("graph", [1e9]), processors, speed)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from small_graphs import allocated, followed, graph_of, random_scene, site_of
 
 from simplugin.core.errors import WorkloadError
@@ -248,19 +249,19 @@ def mapper_of(graphs=CHAIN):
 
 
 MISFITS = [
-    ONES[:1],
-    allocated(CHAIN, SITE, 0),
-    allocated(CHAIN, SITE, 5),
-    allocated(CHAIN, SITE, 1, np.zeros(1)),
-    allocated(CHAIN, SITE, 1, np.array([0.5, np.nan])),
-    allocated(CHAIN, SITE, 1, np.array([0.5, -1.0])),
+    (ONES[:1], ["1", "2"]),
+    (allocated(CHAIN, SITE, 0), ["'a'", "[[0, 0]]", "[4]"]),
+    (allocated(CHAIN, SITE, 5), ["'a'", "'site'", "[4]"]),
+    (allocated(CHAIN, SITE, 1, np.zeros(1)), ["'a'", "[0.0]"]),
+    (allocated(CHAIN, SITE, 1, np.array([0.5, np.nan])), ["'a'", "[0.5, nan]"]),
+    (allocated(CHAIN, SITE, 1, np.array([0.5, -1.0])), ["'a'", "[0.5, -1.0]"]),
 ]
 
 
-@pytest.mark.parametrize("allocations", MISFITS)
-def test_allocations_that_do_not_fit_are_refused(allocations):
+@pytest.mark.parametrize(("allocations", "names"), MISFITS)
+def test_allocations_that_do_not_fit_are_refused(allocations, names):
     for refused in (plan, Mapper):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, *names):
             refused(CHAIN, allocations, SITE)
     if len(allocations) > 1:
         mapper = mapper_of()
@@ -268,46 +269,46 @@ def test_allocations_that_do_not_fit_are_refused(allocations):
             partial(mapper.set_allocation, 0, allocations[0]),
             partial(mapper.forecast, 0.0, {0: allocations[0]}),
         ):
-            with pytest.raises(WorkloadError):
+            with raises_naming(WorkloadError, *names):
                 refused()
 
 
 def test_halves_of_processors_are_refused():
     halves = allocated(CHAIN, SITE, 1)
     halves[0].processors = halves[0].processors * 1.5
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'a'", "[[1.5, 1.5]]"):
         plan(CHAIN, halves, SITE)
 
 
 def test_what_cannot_happen_is_refused():
     mapper = mapper_of(GraphSet(CHAIN.graphs[:1]))
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'a:t0'"):
         mapper.started(0, 0.0)
     mapper.map_ready(1.0, [0])
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'a:t0'"):
         mapper.map_ready(1.0, [0])
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'a:t1'", "'a:t0'"):
         mapper.map_ready(1.0, [1])
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "0.5 s", "1.0 s"):
         mapper.map_ready(0.5, [])
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'a:t1'"):
         mapper.schedule()
     mapper.finished(0, 2.0)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'a:t0'"):
         mapper.finished(0, 2.0)
 
 
 @pytest.mark.parametrize("number", [-1, 3])
 def test_unknown_tasks_and_graphs_are_refused(number):
     mapper, graph = mapper_of(), 2 if number > 0 else number
-    for refused in (
-        partial(mapper.map_ready, 0.0, [0, number]),
-        partial(mapper.started, number, 0.0),
-        partial(mapper.finished, number, 0.0),
-        partial(mapper.set_allocation, graph, ONES[0]),
-        partial(mapper.forecast, 0.0, {graph: ONES[0]}),
+    for culprit, refused in (
+        (f"task {number}", partial(mapper.map_ready, 0.0, [0, number])),
+        (f"task {number}", partial(mapper.started, number, 0.0)),
+        (f"task {number}", partial(mapper.finished, number, 0.0)),
+        (f"graph {graph}", partial(mapper.set_allocation, graph, ONES[0])),
+        (f"graph {graph}", partial(mapper.forecast, 0.0, {graph: ONES[0]})),
     ):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, culprit):
             refused()
     # Nothing has happened.
     assert [each.task for each in mapper.map_ready(0.0, [0, 2])] == [0, 2]
@@ -342,13 +343,13 @@ def test_the_kernel_refuses_unknown_numbers():
 def test_invalid_dates_are_refused():
     mapper = mapper_of()
     for date in (np.nan, np.inf):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, f"{date} s"):
             mapper.map_ready(date, [0])
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, f"{date} s"):
             mapper.forecast(date)
     mapper.map_ready(0.0, [0])
     for refused in (mapper.started, mapper.finished):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "'a:t0'", "nan s"):
             refused(0, np.nan)
 
 

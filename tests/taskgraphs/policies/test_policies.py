@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from small_graphs import allocation_of, graph_of, random_scene, run_on, site_of, star
 
 from simplugin.core.errors import PlatformError, WorkloadError
@@ -75,7 +76,7 @@ def test_mu(kind):
 
 def test_graphs_without_work_cannot_share_by_it():
     idle = [graph_of(name, [0.0]) for name in "ab"]
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "[0.0, 0.0]"):
         POLICIES["ps_work"](idle, SITE)
     assert POLICIES["ps_width"](idle, SITE).tolist() == [0.5, 0.5]
 
@@ -184,7 +185,7 @@ def test_contributions_by_hand():
     # Shares do not depend on the site.
     other = proportional(contribution(graphs, NANCY.site(), "cp"))
     assert proportional(paths).tolist() == pytest.approx(other.tolist())
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'height'", "'cp'", "'width'"):
         contribution(graphs, PLACE, "height")
 
 
@@ -206,13 +207,13 @@ def test_equations(gamma, mu, unit):
 
 @pytest.mark.parametrize("gamma", [[0.0, 0.0], [1.0, -1.0], [1.0, np.nan], [1.0, np.inf], []])
 def test_refused_contributions(gamma):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, gamma):
         proportional(gamma)
 
 
 @pytest.mark.parametrize("mu", [-0.1, 1.1, np.nan])
 def test_refused_mu(mu):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "mu", mu):
         weighted([1.0, 2.0], mu)
 
 
@@ -224,17 +225,17 @@ class TestCheckedShares:
 
     @pytest.mark.parametrize("wrong", [0.0, 1.01, np.nan])
     def test_out_of_range(self, wrong):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "'mine'", wrong):
             checked_shares([0.5, wrong], 2, "policy 'mine'")
 
     def test_no_share_at_all(self):
         # In proportion to nothing.
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, "'ps_work'"):
             checked_shares(proportional([1.0, 0.0]), 2, "policy 'ps_work'")
 
     @pytest.mark.parametrize("shares", [[0.5], [[0.5, 0.5]]])
     def test_wrong_shape(self, shares):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, shares, "2"):
             checked_shares(shares, 2)
 
 
@@ -280,5 +281,5 @@ def test_clusters_know_their_switch():
 
 @pytest.mark.parametrize("switch", [[0], [0, 2], [-1, 0]])
 def test_switches_out_of_range_are_refused(switch):
-    with pytest.raises(PlatformError):
+    with raises_naming(PlatformError, "switch"):
         replace(star(1, 1).site(), switch=np.array(switch))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naming import raises_naming
 from small_graphs import allocation_of, graph_of, site_of, star
 
 from simplugin.core.errors import WorkloadError
@@ -209,7 +210,7 @@ def test_tasks_next_to_their_data_wait_for_nothing(name):
     sent = SCHEDULERS[name](graphs, site.site(), local="sent")
     assert sent.makespan == pytest.approx(12.0)
     assert execute(graphs, site.site(), decisions=sent, **how).moved.tolist() == [1.25e9, 1.25e9]
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "local", "sent", "kept"):
         execute(graphs, site.site(), decisions=kept, local="sent", **how)
 
 

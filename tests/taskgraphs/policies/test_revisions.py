@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from naming import raises_naming
 from small_graphs import graph_of, run_on
 
 from simplugin.core.errors import WorkloadError
@@ -161,10 +162,10 @@ def test_started_tasks_keep_their_processors():
 
 def test_nonsense_is_refused():
     joint = GraphSet(GRAPHS)
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, "'arrival'", "'event'"):
         Revised(joint, SITE, POLICIES["es"], "never")
     for wrong in ({"length": np.nan}, {"waste": -1.0}, {"part": 0.0}):
-        with pytest.raises(WorkloadError):
+        with raises_naming(WorkloadError, *wrong, *wrong.values()):
             Rebalanced(joint, SITE, **wrong)
 
 
@@ -252,7 +253,7 @@ def test_starts_are_strategies_and_twice_as_much():
 
 @pytest.mark.parametrize("wrong", [{"length": 0.0}, {"rounds": -1}])
 def test_nonsense_of_balances_is_refused(wrong):
-    with pytest.raises(WorkloadError):
+    with raises_naming(WorkloadError, *wrong, *wrong.values()):
         balanced(FOUR, SITE, **wrong)
 
 
