@@ -58,7 +58,13 @@ GROUP = re.compile(r"^\*\*(.+)\*\*$", re.MULTILINE)
 ANNOTATED = re.compile(r"~?(?:typing\.)?Annotated\[")
 PAGE = re.compile(r"^- \[([^\]]+)\]\(([^)#]+)\.md\)", re.MULTILINE)
 # Folders whose pages are not in the navigation: other pages list them.
-LISTED = ("docs/contributing/", "docs/decisions/", "docs/simgrid/", "examples/")
+LISTED = (
+    "benchmarks/platforms",
+    "docs/contributing/",
+    "docs/decisions/",
+    "docs/simgrid/",
+    "examples/",
+)
 # What the theme writes, and what screen readers and keyboards need instead: regions that scroll can
 # be reached, headings have levels, landmarks have names, lists have items, and empty cells are no
 # headers.
