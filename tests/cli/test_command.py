@@ -52,6 +52,11 @@ def test_version_and_help(simplugin):
     assert {"run", "check"} <= set(done.stdout.split())
 
 
+def test_help_breaks_lines_where_the_terminal_ends(simplugin):
+    lines = lines_of(simplugin("check", "--help", COLUMNS="1000").stdout)
+    assert any("scenarios and campaigns" in line and "Exit status: 0" in line for line in lines)
+
+
 def test_the_reference_is_the_page_and_explains_every_key(simplugin):
     page = Path(__file__).parents[2] / "docs" / "scenario-reference.md"
     told = simplugin("scenario", "--reference").stdout
