@@ -7,14 +7,13 @@ sets. Here a value is written by its type and contents, sets and mappings in sor
 from __future__ import annotations
 
 import struct
+import sys
 import types
 from collections.abc import Iterable, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from simplugin.core.errors import PlatformError, SimpluginError
 from simplugin.inputs.named_files import profile_names
@@ -77,7 +76,8 @@ class Encoder:
             return frame(b"d", *sorted(pairs))
         if kind is set or kind is frozenset:
             return frame(b"e", kind.__name__.encode(), *sorted(self.each(value, above)))
-        if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
+        np = sys.modules.get("numpy")  # without it no value is an array
+        if np and isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
             shape = repr((value.dtype.str, value.dtype.descr, value.shape)).encode()
             return frame(b"a", shape, np.ascontiguousarray(value).tobytes())
         if isinstance(value, types.CodeType):
