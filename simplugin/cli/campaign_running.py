@@ -103,8 +103,8 @@ def tell_of_earlier_versions(campaign: Campaign, store: Path) -> None:
     verb = "is" if count == 1 else "are"
     sys.stderr.write(
         f"simplugin: {runs(count)} of an earlier version of this campaign {verb} in the store, the "
-        f"last of campaign {last.number}; changed since: {', '.join(changed)}; what is "
-        "the same as before is not run again\n"
+        f"last of campaign {last.number}; changed since: {', '.join(changed)}; unchanged "
+        "runs are not repeated\n"
     )
 
 
@@ -165,7 +165,7 @@ def print_summary(summary: CampaignSummary, again: str) -> None:
     if summary.interrupted:
         typer.echo(
             f"stopped: {summary.done + summary.failed} of {runs(summary.total)} recorded; "
-            "the same command goes on from there"
+            "the same command continues"
         )
     elif summary.gave_up:
         typer.echo(
@@ -180,8 +180,8 @@ def print_summary(summary: CampaignSummary, again: str) -> None:
         )
     if summary.changed:
         typer.echo(
-            f"{runs(summary.changed)} not recorded, but done anew, since a file changed meanwhile; "
-            "the same command sees to those that were done before the change"
+            f"{runs(summary.changed)} repeated, because a file changed during the campaign; "
+            "the same command repeats those that were recorded before the change"
         )
     typer.echo(f"store: {place}; log: {relative_path(log_path(summary.store))}")
     if summary.done:

@@ -191,7 +191,7 @@ async def run_rounds(
         there = np.ones(sharing.n_applications, dtype=bool)
         part, _, agents = reachable(sharing, there, off) if off else (sharing, None, None)
         if part is None:
-            raise WorkloadError("the hosts of all masters have failed; nobody is left to negotiate")
+            raise WorkloadError("the hosts of all masters have failed; keep one of them on")
         if start is not None and not known and part is not sharing:
             raise WorkloadError(f"{min(off)!r} is off at the start, but the state has roles there")
         first = not known

@@ -177,7 +177,7 @@ def test_whatever_ends_the_command_nothing_is_lost_and_nothing_recorded_is_run_a
         assert set(before) < set(recorded)
         assert {number for number, *_ in recorded} < set(range(48))
         outputs.append(output)
-    assert "of 48 runs recorded; the same command goes on from there" in outputs[1]
+    assert "of 48 runs recorded; the same command continues" in outputs[1]
     assert "disk full" in outputs[2]
     assert "run the same command again" in outputs[2]
 

@@ -74,7 +74,7 @@ WRONG = [
     (SIZES, 'log = "lcg"\nleast = 5', f"{BUNDLES}.0.least", "least cannot be combined with log"),
     ('["1Gf", "2Gf"]', '["1Gf"]', PEERS, "bandwidth has shape (2,); give (1,)"),
     ('speed = ["1Gf", "2Gf"], ', "", PEERS, "give both or neither"),
-    ('"50MBps"]', '"50MBps"], degree = 1.0', PEERS, "say nothing beside speed"),
+    ('"50MBps"]', '"50MBps"], degree = 1.0', PEERS, "no effect with speed"),
 ]
 
 

@@ -127,7 +127,9 @@ def test_no_environment_variable_leads_there(place, monkeypatch):
 # It runs the jobs at once, here, with the directory that Slurm would start them in.
 SBATCH = """#!/bin/sh
 [ "$1" = --test-only ] && exit
-sh "$1" > "$1.log" 2>&1 &
+job=$(mktemp {0}/job.XXXXXX)
+cp "$1" "$job" # the caller deletes its file
+sh "$job" > "$job.log" 2>&1 &
 echo $! >> {0}/pids
 echo "Submitted batch job 1"
 """

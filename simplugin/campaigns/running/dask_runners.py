@@ -195,7 +195,7 @@ class DaskRunners(QueuedRunners):
         """Return the error for a scheduler that is gone."""
         return SetupError(
             f"the Dask scheduler {self._address} has gone, and with it the runs in progress; "
-            "start a cluster, then the same command again: it goes on from what is recorded"
+            "start a cluster and run the same command again; recorded runs are not repeated"
         )
 
 

@@ -69,7 +69,7 @@ def _site(
         site = consistent_site(number) if degree is None else scaled_site(number, degree)
         speeds, bandwidths = site.speed, site.bandwidth
     elif seed is not None or degree is not None:
-        raise ValueError("seed and degree say nothing beside speed; remove them")
+        raise ValueError("seed and degree have no effect with speed; remove them")
     else:
         speeds, bandwidths = np.array(speed), np.array(bandwidth)
     return PeerSite.numbered(speeds, bandwidths, **further)
@@ -111,7 +111,7 @@ def peer_grid(
     if isinstance(sites, int):
         sites = tuple({"seed": first + number} for number in range(sites))
     elif seed is not None:
-        raise ValueError("seed says nothing beside tables of sites; remove it")
+        raise ValueError("seed has no effect with tables of sites; remove it")
     absent: dict[str, Any] = dict.fromkeys(("speed", "bandwidth", "seed", "degree"))
     found = [
         _site(**absent | {"prefix": f"peer-{at}", "scheduler": f"scheduler-{at}"} | own)

@@ -428,5 +428,5 @@ def _stuck(graphs: GraphSet, progress: TaskProgress) -> WorkloadError:
         )
     task = mapped.index(False)
     return WorkloadError(
-        f"task {graphs.name_of(task)!r} is never mapped; map every ready task sooner or later"
+        f"task {graphs.name_of(task)!r} is never mapped; map every task once it is ready"
     )
