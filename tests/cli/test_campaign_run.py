@@ -269,7 +269,7 @@ def test_what_would_be_another_run_is_not_retried(campaign, simplugin, tmp_path)
     assert f"{since}; changed since: a file that it depends on, or the code of" in told.stderr
     campaign.write_text(CAMPAIGN.replace("to = 2", "to = 3"))
     other = simplugin(*run, "--dry-run")
-    assert f"{since}; changed since: speeds.toml; what is the same" in other.stderr
+    assert f"{since}; changed since: speeds.toml; unchanged" in other.stderr
     document = json.loads(told.stdout)
     assert (document["total"], document["recorded"]) == (6, 0)
     assert document["first"] == VARIED[:3]
