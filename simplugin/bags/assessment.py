@@ -36,7 +36,7 @@ def experimental(execution: BagExecution, epsilon: float = EPSILON) -> NDArray[n
 
     Parameters
     ----------
-    execution : Execution
+    execution : BagExecution
         Dates of all completions.
     epsilon : float
         In [0, 0.5).
@@ -99,7 +99,7 @@ def slope(execution: BagExecution, low: float = 0.1, high: float = 0.9) -> NDArr
 
     Parameters
     ----------
-    execution : Execution
+    execution : BagExecution
         Dates of all completions.
     low, high : float
         The fractions, 0 <= low < high <= 1.

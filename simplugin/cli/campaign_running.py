@@ -57,7 +57,7 @@ def run_recorded(
         Where they are recorded.
     start : callable
         Starts the runners.
-    terms : Terms
+    terms : RetryPolicy
         When a run is tried again.
     again : str
         The command that runs again what failed.
@@ -148,7 +148,7 @@ def print_summary(summary: CampaignSummary, again: str) -> None:
 
     Parameters
     ----------
-    summary : Summary
+    summary : CampaignSummary
         Its state.
     again : str
         The command that runs again what failed.

@@ -198,7 +198,7 @@ def option_problems(
 
     Yields
     ------
-    (int, Problem)
+    (int, PlatformProblem)
         The line, and an error for an option that is refused, a warning for one that is ignored.
     """
     # A plug-in may bring options of its own.

@@ -135,7 +135,7 @@ class DotTask(NamedTuple):
     ----------
     name : str
         Of the task.
-    place : Place
+    place : SourceLocation
         Place of its name.
     attributes : dict of str to Token
         Values of the attributes that are known.
@@ -153,7 +153,7 @@ class DotEdge(NamedTuple):
     ----------
     source, target : str
         Names of the tasks at its ends.
-    place : Place
+    place : SourceLocation
         Place of its arrow.
     attributes : dict of str to Token
         Values of the attributes that are known.

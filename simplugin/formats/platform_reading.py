@@ -148,7 +148,7 @@ def attribute_problems(node: XmlElement) -> list[PlatformError]:
 
     Parameters
     ----------
-    node : Node
+    node : XmlElement
         The element.
 
     Returns
@@ -280,7 +280,7 @@ def read_document(
 
     Returns
     -------
-    Node
+    XmlElement
         The element ``<platform>``.
 
     Raises
@@ -402,9 +402,9 @@ class PlatformReader:
     ----------
     lines : dict of int to int
         Line of each part built, by the `id` of the part.
-    broken : list of Node
+    broken : list of XmlElement
         Elements that could not be built.
-    odd : list of (int, Problem)
+    odd : list of (int, PlatformProblem)
         Line and warning for each quantity without a unit, or beyond all hardware.
     replaced : list of (int, str)
         Line and name of each ``availability_file`` of an element with a ``speed_file``, which

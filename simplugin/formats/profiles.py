@@ -40,7 +40,7 @@ def profile_file_problems(platform: Platform) -> list[PlatformProblem]:
 
     Returns
     -------
-    list of Problem
+    list of PlatformProblem
         One for each use of such a file.
     """
     directories = _directories(platform)

@@ -91,11 +91,11 @@ def structure(
 
     Parameters
     ----------
-    tasks : sequence of (str, Place)
+    tasks : sequence of (str, SourceLocation)
         Name of each task, and its place.
-    edges : sequence of (str, str, Place)
+    edges : sequence of (str, str, SourceLocation)
         Names of the source and the target of each edge, and its place.
-    document : Place
+    document : SourceLocation
         Place of the error if there is no task.
 
     Returns
@@ -213,7 +213,7 @@ class ReadTask:
     ----------
     name : str
         Of the task.
-    place : Place
+    place : SourceLocation
         Where it is described.
     flop : float
         Computation [flop].
@@ -221,7 +221,7 @@ class ReadTask:
         The part that is not parallel, and the number of cores, where the file says them.
     byte : float, optional
         Data that it works on; of all files that it reads without [byte].
-    read : dict of str to (float, Place)
+    read : dict of str to (float, SourceLocation)
         By name of the file: its size where no task writes it [byte], and its place.
     written : dict of str to float
         By name of the file: its size [byte].
@@ -256,11 +256,11 @@ def read_graph(
         Of the graph.
     tasks : sequence of ReadTask
         In the order of the file.
-    relations : iterable of (str, str, Place)
+    relations : iterable of (str, str, SourceLocation)
         Names of the source and the target of each edge, and its place.
-    document : Place
+    document : SourceLocation
         Place of the error if there is no task.
-    reading : Reading
+    reading : ReadingContext
         Receives the points that the file leaves open.
 
     Raises

@@ -66,7 +66,7 @@ def quantity(text: str, what: str, place: SourceLocation, *, negative: bool = Fa
         The number.
     what : str
         Its name in messages: ``"size of task 'a'"``.
-    place : Place
+    place : SourceLocation
         Its place.
     negative : bool
         True if it may be below 0.

@@ -94,7 +94,7 @@ class Signature:
 
         Returns
         -------
-        tuple of dict and list of Problem
+        tuple of dict and list of InputProblem
             The arguments with the types of the signature, and their problems.
         """
         values = dict(given)

@@ -36,7 +36,7 @@ class XmlElement:
         In the order of the file.
     line : int
         Where its start tag begins, counted from 1.
-    children : list of Node
+    children : list of XmlElement
         The elements in it.
     pieces : list of str
         The text directly in it, without blank pieces unless it is a ``<trace>``. Of an element with

@@ -84,7 +84,7 @@ def fair_sharing(sharing: SharedDeployment, alpha: float = 1.0) -> FairShare:
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem. Capacities may be 0; nothing is computed or sent there.
     alpha : float
         0 for the largest throughput, 1 for proportional fairness, inf for max-min fairness.
@@ -128,7 +128,7 @@ def weighted_max_min(sharing: SharedDeployment) -> FairShare:
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem.
 
     Raises

@@ -73,7 +73,7 @@ class Flows:
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem.
 
     Raises

@@ -61,13 +61,13 @@ def interior_point(
 
     Parameters
     ----------
-    ways : Ways
+    ways : Paths
         The problem.
     weight : float64, shape (n_applications,)
         Of the utilities.
     alpha : float
         Positive and finite; from 0.05 to 10 it is likely to succeed.
-    start : Point, optional
+    start : InteriorPoint, optional
         Where to begin, with rates that overload nothing.
     stop : float
         Complementarity at which to stop.
@@ -76,7 +76,7 @@ def interior_point(
 
     Returns
     -------
-    Point
+    InteriorPoint
         The best that was found.
 
     References

@@ -91,7 +91,7 @@ def relaxation(
 
     Returns
     -------
-    Relaxation
+    GraphRelaxation
         The bound.
 
     Raises

@@ -28,7 +28,7 @@ class Reproduction:
     ----------
     documents : dict of str to dict
         Documents of the measured capabilities, as `recorded` returns them.
-    summary : Summary
+    summary : CampaignSummary
         Counts of the measured parts, including earlier ones, and the failed parts.
     together : bool
         True if all capabilities were measured, so that claims name their capability.

@@ -92,7 +92,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """How scenarios are run, and callbacks.
+    """Options of a check, and its callbacks.
 
     Attributes
     ----------

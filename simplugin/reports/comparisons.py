@@ -96,7 +96,7 @@ def paired(
 
     Returns
     -------
-    Comparison
+    PairedComparison
         `adjusted` is as `wilcoxon`, for one comparison alone.
 
     References
@@ -343,7 +343,7 @@ def compared(
 
     Returns
     -------
-    dict of str to Comparison
+    dict of str to PairedComparison
         For each group but the baseline, p-values corrected after Holm.
 
     Raises

@@ -115,7 +115,7 @@ def summary(values: Iterable[float | int | None], *, level: float = LEVEL) -> Sa
 
     Returns
     -------
-    Summary
+    SampleSummary
         With the 95 % intervals of mean, geometric mean and median. One value has no intervals.
 
     References
@@ -242,7 +242,7 @@ def bootstrap_interval(
 
     Returns
     -------
-    Interval or None
+    ConfidenceInterval or None
         None for fewer than three values, and where all are the same.
 
     Raises

@@ -123,7 +123,7 @@ def contents_of(outcome: ScenarioResult, title: str = "") -> dict[str, Any]:
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : ScenarioResult
         The result of the scenario.
     title : str
         For the charts.

@@ -114,7 +114,7 @@ class Variation:
 
     Attributes
     ----------
-    settings : tuple of Setting
+    settings : tuple of KeyAssignment
         Keys with one value.
     axes : tuple of Axis
         Its own swept keys.

@@ -71,7 +71,7 @@ class PrefixedStream:
     ----------
     stream : text stream
         Where it writes.
-    voice : Voice
+    voice : LogPrefix
         The prefix of each line.
     """
 

@@ -65,14 +65,14 @@ def profile_changes(
     ----------
     platform : Graph, Platform or path
         A graph has none. Profiles of latency change no capacity.
-    sharing : Sharing
+    sharing : SharedDeployment
         Deployment with the nominal capacities, to which fractions apply.
     until : float
         End of the period considered [s]; periodic profiles are unrolled.
 
     Returns
     -------
-    list of Change
+    list of CapacityChange
         Effective changes by resource, then by date.
 
     Raises
@@ -109,7 +109,7 @@ def with_changes(
     ----------
     platform : Platform
         The platform; it may have profiles for other resources.
-    changes : iterable of Change
+    changes : iterable of CapacityChange
         Of its hosts and links, in any order.
     speeds : mapping of str to float
         Of its hosts [flop/s], all cores together; SimGrid takes fractions of them.
@@ -216,7 +216,7 @@ def failing_links_on_routes(
     ----------
     platform : Graph, Platform or path
         Where.
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment.
     failing : collection of str
         Links that fail at some time.

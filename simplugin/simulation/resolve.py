@@ -247,7 +247,7 @@ def load(
 
     Returns
     -------
-    Loading
+    LoadStatistics
         Times and counts.
 
     Raises

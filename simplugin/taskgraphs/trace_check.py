@@ -30,7 +30,7 @@ def trace_violations(execution: GraphExecution) -> list[str]:
 
     Parameters
     ----------
-    execution : Execution
+    execution : GraphExecution
         Made with ``trace=True`` on the platform of its site.
 
     Raises

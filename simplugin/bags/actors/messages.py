@@ -120,11 +120,11 @@ class NodeSetup:
 
     Attributes
     ----------
-    place : Place
+    place : TreePosition
         Its neighbours.
     line : int
         Which of the trees of schedulers that run side by side it belongs to.
-    known : Known
+    known : NodeKnowledge
         Its first measurements.
     capacity : int
         Slots of its buffer.

@@ -484,7 +484,7 @@ def replayed(curve: NodeCurve, received: float) -> list[tuple[float, list[float]
 
     Parameters
     ----------
-    curve : Curve
+    curve : NodeCurve
         Of the node.
     received : float
         Arriving bytes [byte/s].

@@ -149,7 +149,7 @@ class LinkFilter:
 
         Parameters
         ----------
-        known : Known
+        known : NodeKnowledge
             Measurements of the node.
         rates : sequence of sequence of float, shape (1 + n_children, n_types)
             Planned flow to each target [task/s].
@@ -252,7 +252,7 @@ class _Negotiator:
 
     Parameters
     ----------
-    known : Known
+    known : NodeKnowledge
         Its knowledge.
     link_filter : LinkFilter, optional
         Decides which links to ban; None to use all links.

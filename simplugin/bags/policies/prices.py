@@ -143,7 +143,7 @@ def negotiator(
 
     Parameters
     ----------
-    known : Known
+    known : NodeKnowledge
         Its knowledge.
     is_root : bool
         True for the node that leads.

@@ -63,7 +63,7 @@ class Rates:
 
     Attributes
     ----------
-    known : Known
+    known : NodeKnowledge
         Its knowledge of tasks, and its measurements.
     is_root : bool
         True if it has no parent.
@@ -309,9 +309,9 @@ def choose(
     ----------
     rates : Rates
         The root's.
-    question : Question
+    question : TradeQuestion
         Which types.
-    trade, gap : Offer
+    trade, gap : TradeOffer
         The amounts that the tree can take by communication trading and by gap filling.
     """
     high, low = question
@@ -364,7 +364,7 @@ class Trader:
 
     Parameters
     ----------
-    known : Known
+    known : NodeKnowledge
         Its knowledge.
     is_root : bool
         True if it has no parent.

@@ -21,7 +21,7 @@ def site_places(grid: ReferenceEntry, warnings: DataWarnings) -> Places:
 
     Parameters
     ----------
-    grid : Entry
+    grid : ReferenceEntry
         The reference.
     warnings : DataWarnings
         Takes positions that are none; sites without one give no warning.
@@ -63,7 +63,7 @@ def all_places(sites: Places, links: Iterable[BackboneLink]) -> tuple[SitePositi
 
     Returns
     -------
-    tuple of Place
+    tuple of SitePosition
         In the order of names.
     """
     places = dict(sites)
@@ -94,7 +94,7 @@ def backbone(
 
     Parameters
     ----------
-    grid : Entry
+    grid : ReferenceEntry
         The reference.
     sites : dict
         The sites with nodes, each with its equipment.

@@ -103,7 +103,7 @@ def grid_entry(
 
     Returns
     -------
-    Entry
+    ReferenceEntry
         The grid.
     """
     return ReferenceEntry("grid5000", "", content, _parts(content, "", (), warnings, extension))

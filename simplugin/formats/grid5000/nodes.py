@@ -217,7 +217,7 @@ def cluster_facts(
 
     Parameters
     ----------
-    cluster : Entry
+    cluster : ReferenceEntry
         The cluster.
     network : SiteNetwork
         The equipment of its site.

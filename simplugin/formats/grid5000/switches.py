@@ -59,9 +59,9 @@ class ReferenceSwitch:
         Its name, and where it is described.
     kind : str
         ``switch``, ``router``, ``hpcswitch`` or ``virtual``.
-    ports : tuple of Port
+    ports : tuple of SwitchPort
         Those that are in use.
-    channels : dict of str to Port
+    channels : dict of str to SwitchPort
         Ports that act as one, by the name of the channel.
     """
 
@@ -120,7 +120,7 @@ class SiteNetwork:
     ----------
     site : str
         Uid of the site.
-    switches : dict of str to Switch
+    switches : dict of str to ReferenceSwitch
         By uid.
     names : dict of str to str
         The uid for each uid and alias.
@@ -154,14 +154,14 @@ def switch_of(entry: ReferenceEntry, warnings: DataWarnings) -> ReferenceSwitch:
 
     Parameters
     ----------
-    entry : Entry
+    entry : ReferenceEntry
         As the reference describes it.
     warnings : DataWarnings
         Takes ports and rates that make no sense; they are left out.
 
     Returns
     -------
-    Switch
+    ReferenceSwitch
         With the ports that something is plugged into.
     """
     ports = []
@@ -191,7 +191,7 @@ def site_network(site: ReferenceEntry, warnings: DataWarnings) -> SiteNetwork:
 
     Parameters
     ----------
-    site : Entry
+    site : ReferenceEntry
         The site.
     warnings : DataWarnings
         Receives warnings about invalid entries.

@@ -108,7 +108,7 @@ def ratios(
 
     Parameters
     ----------
-    high, low : sequence of Measurement
+    high, low : sequence of ThroughputMeasurement
         Measurements on the same instances, in the same order.
     by : {"fair", "slope", "theory"}
         The field of `ThroughputMeasurement` to compare.
@@ -173,7 +173,7 @@ def best(found: Sequence[ThroughputMeasurement]) -> float:
 
     Parameters
     ----------
-    found : sequence of Measurement
+    found : sequence of ThroughputMeasurement
         The measurements to compare with; trees without a throughput do not count.
 
     Returns

@@ -31,7 +31,7 @@ def trace_violations(
 
     Parameters
     ----------
-    execution : Execution
+    execution : BagExecution
         Made with ``trace=True``; all of its hosts and links are as in its tree.
     buffer : int
         Tasks that a buffer may hold.

@@ -111,7 +111,7 @@ def run(
         Number of rounds.
     scaled : bool
         True for prices by Eqs. (17) and (18), False for (14) and (15).
-    steps : Steps, optional
+    steps : StepSizes, optional
         Table 1's by default.
     reading : GradientAssumptions
         Of the equations.

@@ -19,7 +19,7 @@ class Alternative(NamedTuple):
     ----------
     words : str
         Difference to the chosen reading.
-    readings : Readings
+    readings : ModelAssumptions
         Choices that the paper leaves open.
     mode : {"online", "planned"}
         Execution of schedules.

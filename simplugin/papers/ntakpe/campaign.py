@@ -89,7 +89,7 @@ class SharingSetting:
         Weight of equal shares in weighted strategies; by default the paper's value.
     mode : {"online", "planned"}
         Map tasks as others really end, or all beforehand.
-    readings : Readings
+    readings : ModelAssumptions
         Choices that the paper leaves open.
     revision : {"", "arrival", "event", "rebalanced"}
         Revision of shares while tasks run.

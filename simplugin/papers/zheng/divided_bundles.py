@@ -59,7 +59,7 @@ def continuous_optimum(
 
     Returns
     -------
-    Relaxation
+    BundleRelaxation
         The optimum; the highest price if caps leave several.
 
     Raises

@@ -56,7 +56,7 @@ class MarketSchedulerSection(Section):
     Attributes
     ----------
     decides : {"assignment", "negotiation"}
-        The kind of a user's own function: a `Policy`, or one that returns a `BundleNegotiation`.
+        The kind of a user's function: a `MarketPolicy`, or one that returns a `BundleNegotiation`.
     overlap : bool
         True if a peer fetches its next task while it computes one.
     counters : {"reset", "kept"} or float

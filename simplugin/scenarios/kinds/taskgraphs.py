@@ -148,9 +148,9 @@ class GraphSchedulerSection(Section, ModelAssumptions):  # type: ignore[misc] # 
     Attributes
     ----------
     decides : {"shares", "allocations", "schedule", "mapping"}
-        The kind of a user's own function: a `Policy`, a function of graphs and a site that returns
-        an `Allocation` for each, or one of a graph set and a site that returns a `Schedule` or an
-        `OnlineMapper`.
+        The kind of a user's function: a `SharingPolicy`, a function of graphs and a site that
+        returns an `Allocation` for each, or one of a graph set and a site that returns a `Schedule`
+        or an `OnlineMapper`.
     mode : {"online", "planned"}
         Map tasks when they become ready, or as planned before the start.
     pattern
@@ -199,7 +199,7 @@ class Scheduler:
         The decision of the function, see `GraphSchedulerSection`.
     function : callable
         Called with graphs, a site and the parameters.
-    settings : Settings
+    settings : GraphSchedulerSection
         Parameters of the execution.
     parameters : dict
         Parameters of the function.

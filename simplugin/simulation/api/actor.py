@@ -93,7 +93,7 @@ class Actor(Protocol):
         ----------
         flops : float
             How much [flop], on one core; of several threads, each.
-        host : Host or str, optional
+        host : SimulatedHost or str, optional
             Where; this actor's own host without.
         priority : float
             Share of the host relative to the others'.
@@ -131,7 +131,7 @@ class Actor(Protocol):
 
         Parameters
         ----------
-        hosts : sequence of Host or str
+        hosts : sequence of SimulatedHost or str
             Where.
         flops : array_like of float, shape (n_hosts,), or None
             Work on each host [flop]; None for none. C-contiguous arrays of float64 are read at
@@ -188,7 +188,7 @@ class Actor(Protocol):
 
         Parameters
         ----------
-        source, destination : Host or str
+        source, destination : SimulatedHost or str
             Where from and where to.
         size : float
             How much [byte].
@@ -293,7 +293,7 @@ class Actor(Protocol):
             Called with the new actor and `args`.
         *args
             Its further arguments.
-        host : Host or str, optional
+        host : SimulatedHost or str, optional
             Where; this actor's own host without.
         name : str, optional
             The function's name without.

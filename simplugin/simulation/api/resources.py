@@ -384,7 +384,7 @@ class SimulatedLink(MeasuredResource, Protocol):
 
         Parameters
         ----------
-        host : Host or str
+        host : SimulatedHost or str
             A host of the link's zone.
         level : int
             0 is the link's first bandwidth. The host's property ``wifi_rate`` gives the one that

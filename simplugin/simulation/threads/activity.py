@@ -202,7 +202,7 @@ class Await:
 
     Parameters
     ----------
-    world : World
+    world : SimulationState
         The simulation.
     activities : list of Activity
         Which.
@@ -344,7 +344,7 @@ class WaitingQueue:
 
     Parameters
     ----------
-    world : World
+    world : SimulationState
         The simulation.
     name : str or None
         Its name in messages.

@@ -35,7 +35,7 @@ class ThreadsActor:
 
     Parameters
     ----------
-    world : World
+    world : SimulationState
         The simulation.
     job : ActorJob
         Its function, arguments and place.

@@ -18,7 +18,7 @@ class PendingPutOrGet(Transfer):
 
     Parameters
     ----------
-    meeting : Meeting
+    meeting : ThreadsRendezvous
         The mailbox or queue.
     payload, size, rate, label
         Of a put; see `simplugin.simulation.api.Mailbox.put`.

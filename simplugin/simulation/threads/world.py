@@ -43,7 +43,7 @@ class SimulationState:
 
     Parameters
     ----------
-    record : Record
+    record : ThreadsRecorder
         Totals and trace.
     seed : int
         Seed of the actors' random generators.

@@ -70,7 +70,7 @@ class OnlineMapper(Protocol):
 
         Returns
         -------
-        sequence of Mapped
+        sequence of TaskMapping
             Each processor runs its tasks in this order.
         """
 

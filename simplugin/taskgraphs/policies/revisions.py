@@ -85,7 +85,7 @@ class Revised:
         All graphs; none is used before its release.
     site : Site
         The site.
-    policy : Policy
+    policy : SharingPolicy
         The policy. It gets the tasks of each competing graph that are not mapped yet.
     when : {"arrival", "event"}
         Set the share of a graph when it is submitted, or all shares whenever a graph is submitted
