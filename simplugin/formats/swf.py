@@ -284,17 +284,9 @@ def write_swf(trace: JobTrace, path: FilePath) -> None:
         The header has what comments cannot say, or the file cannot be written.
     """
     lines = header_lines(trace.header)
-    # A header that would be read back differently.
-    try:
-        data = "\n".join(lines).encode("utf-8")
-        comments = [line.lstrip().removeprefix(b";") for line in data.splitlines()]
-        read = header_of(_decoded(comments))
-        sayable = b"\0" not in data and max(map(len, comments), default=0) < LONGEST_LINE
-    except UnicodeEncodeError:
-        read, sayable = (), False
-    if not sayable or read != trace.header:
-        pairs = zip(trace.header, (*read, *trace.header), strict=False)
-        label, value = next((said for said, heard in pairs if said != heard), ("", ""))
+    if _read_back(trace.header) != trace.header:
+        odd = (pair for pair in trace.header if _read_back((pair,)) != (pair,))
+        label, value = next(odd, trace.header[0])
         raise WorkloadFileError(
             f"comments cannot say {label!r}: {value!r} so that it is read back",
             file=path,
@@ -307,3 +299,15 @@ def write_swf(trace: JobTrace, path: FilePath) -> None:
     ]
     lines += [" ".join(job) for job in zip(*texts, strict=True)]
     write("\n".join([*lines, ""]), path, WorkloadFileError)
+
+
+def _read_back(header: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...] | None:
+    """Return a header as its comments are read, or None if they are not."""
+    try:
+        data = "\n".join(header_lines(header)).encode("utf-8")
+    except UnicodeEncodeError:
+        return None
+    comments = [line.lstrip().removeprefix(b";") for line in data.splitlines()]
+    if b"\0" in data or max(map(len, comments), default=0) >= LONGEST_LINE:
+        return None
+    return header_of(_decoded(comments))

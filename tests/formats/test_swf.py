@@ -259,7 +259,7 @@ WRONG = [("two words", "x"), ("1st", "x"), ("", "Note: x"), *(("Note", value) fo
 @pytest.mark.parametrize(("label", "value"), WRONG, ids=range(10))
 def test_what_cannot_be_written(label, value, tmp_path):
     path = tmp_path / "trace.swf"
-    with raises_naming(WorkloadFileError, path):
+    with raises_naming(WorkloadFileError, path, f"cannot say {label!r}"):
         write_swf(JobTrace({"job": [1]}, [("Version", "2"), (label, value)]), path)
     assert not path.exists()
     with raises_naming(WorkloadFileError, tmp_path):
