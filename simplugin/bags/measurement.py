@@ -119,7 +119,7 @@ async def _probe(
 ) -> tuple[float, list[tuple[float, float]]]:
     """Return the host's speed, and the bandwidth and latency to each child."""
     if place.parent is not None:
-        me.spawn(_receive, place.name, daemon=True)
+        me.spawn(_receive, place.name, name=f"{place.name} receives", daemon=True)
     speed, links = 0.0, []
     if computes:
         start = me.now

@@ -217,7 +217,7 @@ async def run_rounds(
             actors.append(me.spawn(act, *args, host=place.host))
         if watched:
             # Until the end of all, or until a host fails or comes back.
-            joining = me.spawn(_join, actors, wake)
+            joining = me.spawn(_join, actors, wake, name="waits for roles")
             while not all(record.over for record in records.values()):
                 await wake.acquire()
                 if _off(me, sharing) != off:

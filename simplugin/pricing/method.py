@@ -122,7 +122,7 @@ class Role(ABC):
 
         Tasks are dispatched by it; needed for `simulate_periodic` with a `grain` only.
         """
-        raise NotImplementedError
+        raise WorkloadError(f"{type(self).__name__} has no shares; define its property shares")
 
     def wait(self, side: str, senders: Circle) -> None:
         """Wait for one message of each sender."""

@@ -87,6 +87,14 @@ def test_tasks_take_what_they_really_compute():
     np.testing.assert_allclose(deal.outcome().times, expected, rtol=1e-5)
 
 
+def test_traces_show_who_does_what():
+    run = execute(SITE, Bundle.of_class("neutral", 60), TERMS)
+    names = {each.name for each in run.result.returned}
+    hosts = [each.host for each in run.result.returned if each.name.startswith("peer on")]
+    assert {"market", "users", *(f"tasks for {host}" for host in hosts)} <= names
+    assert not [name for name in names if name.startswith("_")]
+
+
 @pytest.mark.parametrize("name", NEGOTIATIONS)
 def test_agrees_as_in_process(name):
     deal = _run(negotiation=name, seed=7)

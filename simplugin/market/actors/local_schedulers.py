@@ -107,7 +107,15 @@ async def _serve(
             record.agreed, record.peer_finish = me.now, [me.now] * n_peers
         parts, paid = np.split(np.array(work), np.cumsum(agreement.amounts)[:-1]), agreement.paid
         deliveries = [
-            me.spawn(_deliver, station, host, part.tolist(), bundle.byte, payment)
+            me.spawn(
+                _deliver,
+                station,
+                host,
+                part.tolist(),
+                bundle.byte,
+                payment,
+                name=f"tasks for {host}",
+            )
             for host, part, payment in zip(hosts, parts, paid.tolist(), strict=True)
         ]
         work, before = [], int(amounts.sum())
