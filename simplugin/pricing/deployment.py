@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,14 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from scipy.sparse import csr_array
 
-    from simplugin.platforms.graphs import Graph
     from simplugin.simulation.resolve import ResolvedPlatform
     from simplugin.workloads.applications import Application
 
     Integers = NDArray[np.int64]
-    Tree = tuple[Integers, Integers, Integers]
     Trees = Mapping[str, Mapping[str, str]]
     Pair = tuple[str, str]
 
@@ -35,7 +31,7 @@ if TYPE_CHECKING:
 def deploy(
     graph: Graph,
     applications: Sequence[Application],
-    trees: Mapping[str, Mapping[str, str]] | None = None,
+    trees: Trees | None = None,
 ) -> SharedDeployment:
     """Deploy applications as trees over a graph.
 
@@ -61,148 +57,131 @@ def deploy(
         A master or host is not in the graph, a tree uses a link that is not there, or has a
         cycle; the message names the application.
     """
+    alone = [[link] for link in range(graph.n_links)]
+    return _deployed(graph, applications, trees or {}, alone, graph.links, graph.bandwidth)
+
+
+def _deployed(
+    graph: Graph,
+    applications: Sequence[Application],
+    trees: Trees,
+    chains: Sequence[Sequence[int]],
+    links: Sequence[str],
+    bandwidth: NDArray[np.float64],
+) -> SharedDeployment:
+    """Deploy applications over a graph, whose links are chains of shared links."""
     if not applications:
         raise WorkloadError("there is no application; give at least one")
     names = [application.name for application in applications]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise WorkloadError(f"two applications are called {twice!r}; name them apart")
-    for name in trees or ():
+    for name in trees:
         if name not in names:
             raise WorkloadError(f"there is a tree for {name!r}, which is no application")
     index = {name: host for host, name in enumerate(graph.hosts)}
-    neighbours = None
-    parts = []
+    usable = np.flatnonzero(graph.bandwidth > 0)
+    parts, n_agents = [], 0
     for number, application in enumerate(applications):
-        tree = (trees or {}).get(application.name)
+        tree = trees.get(application.name)
         master = _host(index, application.master, application, "its master")
-        if tree is None:
-            neighbours = _neighbours(graph) if neighbours is None else neighbours
-            order, parent, link = _breadth_first(graph, neighbours, master)
-        else:
-            order, parent, link = _given_tree(graph, index, application, tree)
+        edges = usable if tree is None else _tree_links(graph, index, application, tree)
+        ends = graph.source[edges], graph.destination[edges]
+        order, parent = _breadth_first(*ends, graph.n_hosts, master)
+        if tree is not None and len(order) <= len(tree):
+            lost = next(name for name in tree if index[name] not in order)
+            problem = f"its tree does not join {lost!r} to its master {application.master!r}"
+            raise _error(application, problem)
+        # The link into each host: that from its parent.
+        wanted = parent[graph.destination] == graph.source
+        link = np.full(graph.n_hosts, -1, dtype=np.int64)
+        link[graph.destination[wanted]] = np.flatnonzero(wanted)
         place = np.full(graph.n_hosts, -1, dtype=np.int64)
-        place[order] = np.arange(len(order))
+        place[order] = n_agents + np.arange(len(order))
         computes = graph.speed > 0
         if application.hosts is not None:
             allowed = [_host(index, name, application, "its host") for name in application.hosts]
             computes &= np.isin(np.arange(graph.n_hosts), allowed)
         above = np.where(parent[order] >= 0, place[parent[order]], -1)
         owner = np.full(len(order), number, dtype=np.int64)
-        parts.append((owner, order, above, link[order], computes[order], _depth(above)))
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    owner, host, parent, link, computes, depth = columns
-    offsets = np.cumsum([0] + [len(part[0]) for part in parts[:-1]])
-    parent = np.where(parent >= 0, parent + offsets[owner], -1)
-    # By depth, then by application; the order within an application stays.
-    order = np.argsort(depth, kind="stable")
+        parts.append((owner, order, above, link[order], computes[order]))
+        n_agents += len(order)
+    columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+    owner, host, parent, link, computes = columns
+    passed = [chains[each] if each >= 0 else [-1] for each in link.tolist()]
+    length = np.array([len(each) for each in passed])
+    # The host of the tree that each agent of a chain stands for, and the last agent of each host.
+    origin, agent = np.repeat(np.arange(n_agents), length), np.arange(length.sum())
+    last = np.cumsum(length) - 1
+    is_first = agent == (last - length + 1)[origin]
+    above = parent[origin]
+    parent = np.where(is_first, np.where(above >= 0, last[above], -1), agent - 1)
+    # By depth, then in the order of their parents; masters in the order of applications.
+    root = len(agent)
+    order = _breadth_first(np.where(parent < 0, root, parent), agent, root + 1, root)[0][1:]
     place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    place[order] = agent
+    above = parent[order]
     return SharedDeployment(
         tuple(names),
         graph.hosts,
-        graph.links,
+        tuple(links),
         np.array([application.flop for application in applications]),
         np.array([application.byte for application in applications]),
         np.array([application.weight for application in applications]),
         graph.speed,
-        graph.bandwidth,
-        owner[order],
-        host[order],
-        np.where(parent[order] >= 0, place[parent[order]], -1),
-        link[order],
-        computes[order],
+        bandwidth,
+        owner[origin][order],
+        host[origin][order],
+        np.where(above >= 0, place[above], -1),
+        np.concatenate(passed)[order],
+        (computes[origin] & (agent == last[origin]))[order],
     )
+
+
+def _error(application: Application, problem: str) -> WorkloadError:
+    """Return the error of an application."""
+    return WorkloadError(f"application {application.name!r}: {problem}", application.name)
 
 
 def _host(index: Mapping[str, int], name: str, application: Application, what: str) -> int:
     """Return the number of a host."""
     if name not in index:
-        raise WorkloadError(
-            f"application {application.name!r}: {what} {name!r} is no host of the platform",
-            application.name,
-        )
+        raise _error(application, f"{what} {name!r} is no host of the platform")
     return index[name]
 
 
-def _neighbours(graph: Graph) -> csr_array:
-    """Return the hosts that each host reaches over one link that has a bandwidth."""
+def _breadth_first(
+    source: Integers, destination: Integers, size: int, root: int
+) -> tuple[Integers, Integers]:
+    """Return the vertices that a root reaches, in breadth-first order, and the parent of each."""
     from scipy.sparse import csr_array
-
-    usable = np.flatnonzero(graph.bandwidth > 0)
-    ends = (graph.source[usable], graph.destination[usable])
-    return csr_array((np.ones(len(usable)), ends), shape=(graph.n_hosts, graph.n_hosts))
-
-
-def _breadth_first(graph: Graph, neighbours: csr_array, master: int) -> Tree:
-    """Return hosts in breadth-first order, the parent of each host, and the link above it."""
     from scipy.sparse.csgraph import breadth_first_order
 
-    order, before = breadth_first_order(neighbours, master)
-    parent = np.where(before >= 0, before, -1).astype(np.int64)
-    # The link into each host: that from its parent.
-    wanted = parent[graph.destination] == graph.source
-    link = np.full(graph.n_hosts, -1, dtype=np.int64)
-    link[graph.destination[wanted]] = np.flatnonzero(wanted)
-    return order.astype(np.int64), parent, link
+    edges = csr_array((np.ones(len(source)), (source, destination)), shape=(size, size))
+    order, before = breadth_first_order(edges, root)
+    return order.astype(np.int64), np.where(before >= 0, before, -1).astype(np.int64)
 
 
-def _given_tree(
-    graph: Graph,
-    index: Mapping[str, int],
-    application: Application,
-    tree: Mapping[str, str],
-) -> Tree:
-    """Return the same for a tree that the caller gives."""
-    links = {
-        ends: link
-        for link, ends in enumerate(
-            zip(graph.source.tolist(), graph.destination.tolist(), strict=True)
-        )
-    }
-    parent = np.full(graph.n_hosts, -1, dtype=np.int64)
-    link = np.full(graph.n_hosts, -1, dtype=np.int64)
-    children: dict[int, list[int]] = {}
+def _tree_links(
+    graph: Graph, index: Mapping[str, int], application: Application, tree: Mapping[str, str]
+) -> list[int]:
+    """Return the links of the tree of an application that is given by the parent of each host."""
+    ends = zip(graph.source.tolist(), graph.destination.tolist(), strict=True)
+    links = {pair: link for link, pair in enumerate(ends)}
+    found = []
     for name, above in tree.items():
-        child = _host(index, name, application, "its tree's host")
-        parent[child] = _host(index, above, application, "its tree's host")
-        if (int(parent[child]), child) not in links:
-            raise WorkloadError(
-                f"application {application.name!r}: its tree goes from {above!r} to {name!r},"
-                " which no link joins",
-                application.name,
-            )
-        link[child] = links[int(parent[child]), child]
-        children.setdefault(int(parent[child]), []).append(child)
-    order = [index[application.master]]
-    if parent[order[0]] >= 0:
-        raise WorkloadError(
-            f"application {application.name!r}: its tree gives its master"
-            f" {application.master!r} a parent; leave it out",
-            application.name,
+        child, parent = (
+            _host(index, each, application, "its tree's host") for each in (name, above)
         )
-    for host in order:
-        order += sorted(children.get(host, []))
-    if len(order) < len(tree) + 1:
-        lost = next(name for name in tree if index[name] not in order)
-        raise WorkloadError(
-            f"application {application.name!r}: its tree does not join {lost!r}"
-            f" to its master {application.master!r}",
-            application.name,
-        )
-    return np.array(order, dtype=np.int64), parent, link
-
-
-def _depth(above: Integers) -> Integers:
-    """Return the depth of each vertex of a tree in breadth-first order."""
-    depth = np.zeros(len(above), dtype=np.int64)
-    # In breadth-first order parents do not go back, so a level is one run.
-    start, stop, level = 0, 1, 0
-    while stop < len(above):
-        start, stop = stop, int(np.searchsorted(above, stop))
-        level += 1
-        depth[start:stop] = level
-    return depth
+        if (parent, child) not in links:
+            problem = f"its tree goes from {above!r} to {name!r}, which no link joins"
+            raise _error(application, problem)
+        found.append(links[parent, child])
+    if application.master in tree:
+        problem = f"its tree gives its master {application.master!r} a parent; leave it out"
+        raise _error(application, problem)
+    return found
 
 
 def sharing_of(
@@ -276,7 +255,11 @@ def sharing_of(
         np.array(narrowest, dtype=np.float64),
         np.zeros(len(chains)),
     )
-    return _chained(deploy(graph, applications, given), list(chains.values()), bandwidth)
+    number = {name: link for link, name in enumerate(bandwidth)}
+    passed = [[number[name] for name in chain] for chain in chains.values()]
+    return _deployed(
+        graph, applications, given, passed, tuple(bandwidth), np.array([*bandwidth.values()])
+    )
 
 
 def _shared_links(
@@ -294,53 +277,3 @@ def _shared_links(
         bandwidth |= {name: links[name].bandwidth for name in shared}
         chains[route.source, route.destination] = shared
     return chains, bandwidth
-
-
-def _chained(
-    direct: SharedDeployment, chains: Sequence[tuple[str, ...]], bandwidth: Mapping[str, float]
-) -> SharedDeployment:
-    """Replace each agent behind a route of several links by a chain of agents."""
-    names = tuple(bandwidth)
-    number = {name: link for link, name in enumerate(names)}
-    passed = [
-        [number[name] for name in chains[route]] if route >= 0 else [-1]
-        for route in direct.link.tolist()
-    ]
-    length = np.array([len(links) for links in passed])
-    # Of each agent, which one becomes it, and the last of the chain that an agent becomes.
-    origin, agent = np.repeat(np.arange(direct.n_agents), length), np.arange(length.sum())
-    last = np.cumsum(length) - 1
-    is_first = agent == (last - length + 1)[origin]
-    above = direct.parent[origin]
-    parent = np.where(is_first, np.where(above >= 0, last[above], -1), agent - 1)
-    depth = np.zeros_like(agent)
-    for child, before in enumerate(parent.tolist()):
-        depth[child] = depth[before] + 1 if before >= 0 else 0
-    order = _by_depth(depth, parent, direct.application[origin])
-    place = np.empty_like(order)
-    place[order] = agent
-    above = parent[order]
-    return replace(
-        direct,
-        links=names,
-        bandwidth=np.array(list(bandwidth.values())),
-        application=direct.application[origin][order],
-        host=direct.host[origin][order],
-        parent=np.where(above >= 0, place[above], -1),
-        link=np.concatenate(passed)[order],
-        computes=(direct.computes[origin] & (agent == last[origin]))[order],
-    )
-
-
-def _by_depth(depth: Integers, parent: Integers, application: Integers) -> Integers:
-    """Return agents by depth, then by application, then by the place of their parents."""
-    place = np.zeros(len(depth), dtype=np.int64)
-    levels = []
-    for level in range(int(depth.max()) + 1):
-        agents = np.flatnonzero(depth == level)
-        # Parents are in the order of their applications already.
-        key = application[agents] if level == 0 else place[parent[agents]]
-        agents = agents[np.argsort(key, kind="stable")]
-        place[agents] = np.arange(len(agents))
-        levels.append(agents)
-    return np.concatenate(levels)

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from simplugin.pricing.neighbourhood import (
     ABOVE,
     BELOW,
     AgentNeighbourhood,
+    Circle,
     ManagerNeighbourhood,
 )
 from simplugin.pricing.policies.market import (
@@ -42,8 +43,9 @@ from simplugin.pricing.policies.market import (
 )
 from simplugin.workloads.shared_deployment import AlphaFair
 
-# Handlers of the messages that each phase waits for, by its name; each returns the next phase.
-Phases = dict[str, "Callable[[Any, dict[int, Message], Posts], str]"]
+Received = dict[int, Message]
+# Handles the messages that an agent waits for, by their senders.
+Phase = Callable[[Any, Received], None]
 
 
 @dataclass(slots=True)
@@ -64,8 +66,10 @@ class MarketAgent(Role):
         Its slots.
     slots : tuple of Slot
         Those that it has.
-    phase : str
-        The key in `phases` of the function that handles the next messages.
+    phase : callable
+        The method that handles the next messages.
+    posts : list
+        The messages of its present decision.
     schedule : MetricSchedule
         When the metric changes.
     changed : bool
@@ -82,8 +86,6 @@ class MarketAgent(Role):
         Part of its offer that it computes, see `MarketIteration`.
     """
 
-    phases: ClassVar[Phases]
-
     method: MarketIteration
     utility: AlphaFair
     rounds: int
@@ -91,7 +93,8 @@ class MarketAgent(Role):
     computing: Slot | None = field(init=False)
     receiving: Slot | None = field(init=False)
     slots: tuple[Slot, ...] = field(init=False)
-    phase: str = "start"
+    phase: Phase = field(init=False)
+    posts: Posts = field(default_factory=list)
     schedule: MetricSchedule = field(default_factory=MetricSchedule)
     changed: bool = True
     alone: float = 0.0
@@ -110,6 +113,7 @@ class MarketAgent(Role):
         self.computing = Slot(seat.host_manager, seat.flop) if seat.host_manager else None
         self.receiving = Slot(seat.link_manager, seat.byte) if seat.link_manager else None
         self.slots = tuple(slot for slot in (self.computing, self.receiving) if slot)
+        self.phase = MarketAgent._start
 
     @property
     def value(self) -> float:
@@ -124,11 +128,172 @@ class MarketAgent(Role):
 
     def decide(self, messages: Sequence[Message]) -> Posts:
         """Handle the messages of one phase."""
-        posts: Posts = []
-        self.local = self.remote = 0
-        phase = self.phases[self.phase]
-        self.phase = phase(self, {message[0]: message for message in messages}, posts)
-        return posts
+        self.posts = []
+        self.phase(self, {message[0]: message for message in messages})
+        return self.posts
+
+    def expect(self, side: str, senders: Circle, phase: Phase) -> None:
+        """Wait for one message of each sender, and handle them by a phase."""
+        self.wait(side, senders)
+        self.phase = phase
+
+    def _start(self, _: Received) -> None:
+        """Wait for the capacities of the managers."""
+        self.expect(ABOVE, self.seat.managers, MarketAgent._capacities)
+
+    def _capacities(self, received: Received) -> None:
+        """Note the bounds of its resources."""
+        for slot in self.slots:
+            capacity = received[slot.manager.number][2]
+            slot.bound = capacity / slot.task if slot.task > 0 else math.inf
+        self.expect(BELOW, self.seat.children, MarketAgent._bounds)
+
+    def _bounds(self, received: Received) -> None:
+        """Add up the maximum rates below, and send the sum up."""
+        seat = self.seat
+        self.below = self.computing.bound if self.computing else 0.0
+        for child in seat.children:
+            self.below += received[child.number][2]
+        if seat.parent and self.receiving:
+            below = min(self.below, self.receiving.bound)
+            self.posts.append((seat.parent, (seat.number, 0, below)))
+        self.expect(ABOVE, seat.parents, MarketAgent._enter)
+
+    def _enter(self, received: Received) -> None:
+        """Note the throughput of the application alone, and begin to bid."""
+        seat, across = self.seat, math.inf
+        if seat.parent and self.receiving:
+            self.alone = received[seat.parent.number][2]
+            across = self.receiving.bound
+            self.alone = self.alone if across > 0 else 0.0
+        else:
+            self.alone = self.below
+            if self.alone <= 0:
+                raise InfeasibleError(
+                    f"application number {seat.application} reaches no host that computes;"
+                    " give it one"
+                )
+        self.posts += [(child, (seat.number, 0, self.alone)) for child in seat.children]
+        self.reached = self.reached or self.alone
+        open_ = self.alone > 0
+        value = seat.weight * marginal(self.utility.alpha, self.alone) if open_ else 0.0
+        if self.computing:
+            self.computing.resume(self.computing.bound if open_ else 0.0, self.alone, value)
+        if self.receiving:
+            bounded = open_ and across < math.inf
+            self.receiving.resume(min(self.below, across) if bounded else 0.0, self.alone, value)
+        self.bid()
+
+    def bid(self, *further: float) -> None:
+        """Bid the managers; further numbers go with each bid."""
+        tag = self.seat.number, self.round
+        self.posts += [(slot.manager, (*tag, *slot.bid(), *further)) for slot in self.slots]
+        self.expect(ABOVE, self.seat.managers, MarketAgent._offers)
+
+    def _offers(self, received: Received) -> None:
+        """Take the offers of the managers, steps 1 and 2."""
+        for slot in self.slots:
+            slot.take(received[slot.manager.number][2])
+        self.expect(BELOW, self.seat.children, MarketAgent._rise)
+
+    def _rise(self, received: Received) -> None:
+        """Sum up the answers below, and send the sum up, step 3."""
+        seat, feasible, children = self.seat, self.method.feasible, []
+        flow = self.computing.offer if self.computing else 0.0
+        for child in seat.children:
+            sent, *more = received[child.number][2:]
+            if feasible:
+                flow += more.pop()
+            if more:
+                (self.yields[child.number],) = more
+            children.append((sent, self.yields[child.number]))
+        sent, yielded = self.add_up(children)
+        if feasible:
+            receiving = self.receiving
+            passed = min(flow, receiving.offer if receiving and receiving.demand > 0 else math.inf)
+            self.part, flow = passed / flow if flow > 0 else 1.0, passed
+        if seat.parent:
+            numbers = [sent, *[yielded] * self.changed, *[flow] * feasible]
+            self.posts.append((seat.parent, (seat.number, self.round, *numbers)))
+        self.changed = False
+        self.expect(ABOVE, seat.parents, MarketAgent._descent)
+
+    def _descent(self, received: Received) -> None:
+        """Plan, and pass on the worth of a task, steps 4 and 5."""
+        seat, above = self.seat, 0.0
+        if seat.parent:
+            above, self.reached, *parts = received[seat.parent.number][2:]
+            self.part *= math.prod(parts)
+        self.plan(above)
+        part = [self.part] * self.method.feasible
+        down = (seat.number, self.round, self.nu, self.reached, *part)
+        self.posts += [(child, down) for child in seat.children]
+        self.end_round()
+
+    def add_up(self, children: Iterable[tuple[float, float]]) -> tuple[float, float]:
+        """Add up the answers below, step 3; return the sums for the parent."""
+        computing, receiving = self.computing, self.receiving
+        middle = computing.answer if computing else 0.0
+        slack = computing.inverse if computing else 0.0
+        for sent, yielded in children:
+            middle += sent
+            slack += yielded
+        self.middle, self.slack, self.share = middle, slack, 1.0
+        if receiving is None:
+            return middle, slack
+        self.share = share = 1 / (1 + receiving.metric * slack)
+        push = receiving.metric * receiving.answer
+        return share * (middle + slack * push), slack * share
+
+    def plan(self, above: float) -> None:
+        """Plan by the worth of a task at the parent, or by the utility at the master."""
+        if self.receiving:
+            pull = self.receiving.metric
+            bent = pull * self.receiving.answer - pull * self.middle
+            self.nu = self.share * (above + bent)
+        elif self.slack > 0:
+            middle, slack = np.array([self.middle]), np.array([self.slack])
+            reached, nu = best_throughput(middle, slack, np.array([self.seat.weight]), self.utility)
+            self.reached, self.nu = float(reached[0]), float(nu[0])
+        if self.alone <= 0:
+            return
+        value, reached_in_bounds = self.worth
+        if self.computing:
+            planned = self.computing.answer + self.nu * self.computing.inverse
+            self.computing.settle(planned, self.nu, value, reached_in_bounds)
+        if self.receiving:
+            planned = self.middle + self.slack * self.nu
+            self.receiving.settle(planned, above - self.nu, value, reached_in_bounds)
+
+    def end_round(self) -> None:
+        """End the round: bid again, or first request the balance."""
+        self.round += 1
+        self.over = self.round == self.rounds
+        if self.over:
+            return
+        if not self.schedule.due(self.round):
+            self.move()
+            self.bid()
+            return
+        tag = self.seat.number, self.round
+        self.posts += [(slot.manager, (*tag, slot.planned, slot.moved)) for slot in self.slots]
+        self.expect(ABOVE, self.seat.managers, MarketAgent.change_metric)
+
+    def change_metric(self, received: Received) -> None:
+        """Change the metric by the balance of the managers, and bid."""
+        if self.alone > 0:
+            value, reached = self.worth
+            for slot in self.slots:
+                slot.adapt(received[slot.manager.number][2], value, reached)
+        self.schedule.advance(self.round)
+        self.changed = True
+        self.move()
+        self.bid()
+
+    def move(self) -> None:
+        """Move the requests, step 6."""
+        for slot in self.slots:
+            slot.move(self.method.relaxation)
 
     def inherit(self, old: MarketAgent) -> None:
         """Continue with the requests and prices of the role before a failure.
@@ -161,197 +326,6 @@ class MarketAgent(Role):
 def marginal(alpha: float, throughput: float) -> float:
     """Return the marginal utility of a throughput."""
     return float(AlphaFair(alpha).marginal(throughput))
-
-
-def _start(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
-    """Wait for the capacities of the managers."""
-    del received, posts
-    state.wait(ABOVE, state.seat.managers)
-    return "capacity"
-
-
-def _capacity(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
-    """Note the bounds of its resources."""
-    del posts
-    for slot in state.slots:
-        capacity = received[slot.manager.number][2]
-        slot.bound = capacity / slot.task if slot.task > 0 else math.inf
-    state.wait(BELOW, state.seat.children)
-    return "bounds"
-
-
-def _bounds(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
-    """Add up the maximum rates below, and send the sum up."""
-    state.below = state.computing.bound if state.computing else 0.0
-    for child in state.seat.children:
-        state.below += received[child.number][2]
-    if state.seat.parent and state.receiving:
-        below = min(state.below, state.receiving.bound)
-        posts.append((state.seat.parent, (state.seat.number, 0, below)))
-    state.wait(ABOVE, state.seat.parents)
-    return "entry"
-
-
-def _entry(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
-    """Note the throughput of the application alone, and begin to bid."""
-    seat, across = state.seat, math.inf
-    if seat.parent and state.receiving:
-        state.alone = received[seat.parent.number][2]
-        across = state.receiving.bound
-        state.alone = state.alone if across > 0 else 0.0
-    else:
-        state.alone = state.below
-        if state.alone <= 0:
-            raise InfeasibleError(
-                f"application number {seat.application} reaches no host that computes; give it one"
-            )
-    posts += [(child, (seat.number, 0, state.alone)) for child in seat.children]
-    state.reached = state.reached or state.alone
-    open_ = state.alone > 0
-    value = seat.weight * marginal(state.utility.alpha, state.alone) if open_ else 0.0
-    if state.computing:
-        state.computing.resume(state.computing.bound if open_ else 0.0, state.alone, value)
-    if state.receiving:
-        bounded = open_ and across < math.inf
-        state.receiving.resume(min(state.below, across) if bounded else 0.0, state.alone, value)
-    return bid(state, posts)
-
-
-def bid(state: MarketAgent, posts: Posts) -> str:
-    """Bid the managers."""
-    number, tag = state.seat.number, state.round
-    posts += [(slot.manager, (number, tag, *slot.bid())) for slot in state.slots]
-    state.wait(ABOVE, state.seat.managers)
-    return "offers"
-
-
-def _offers(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
-    """Take the offers of the managers, steps 1 and 2."""
-    del posts
-    for slot in state.slots:
-        slot.take(received[slot.manager.number][2])
-    state.wait(BELOW, state.seat.children)
-    return "rise"
-
-
-def _rise(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
-    """Sum up the answers below, and send the sum up, step 3."""
-    seat, yields, children = state.seat, state.yields, []
-    feasible, flow = state.method.feasible, state.computing.offer if state.computing else 0.0
-    for child in seat.children:
-        sent, *more = received[child.number][2:]
-        if feasible:
-            flow += more.pop()
-        if more:
-            (yields[child.number],) = more
-        children.append((sent, yields[child.number]))
-    sent, yielded = add_up(state, children)
-    if feasible:
-        receiving = state.receiving
-        passed = min(flow, receiving.offer if receiving and receiving.demand > 0 else math.inf)
-        state.part, flow = passed / flow if flow > 0 else 1.0, passed
-    if seat.parent:
-        numbers = [sent, *[yielded] * state.changed, *[flow] * feasible]
-        posts.append((seat.parent, (seat.number, state.round, *numbers)))
-    state.changed = False
-    state.wait(ABOVE, state.seat.parents)
-    return "descent"
-
-
-def add_up(state: MarketAgent, children: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Add up the answers below, step 3; return the sums for the parent."""
-    computing, receiving = state.computing, state.receiving
-    middle = computing.answer if computing else 0.0
-    slack = computing.inverse if computing else 0.0
-    for sent, yielded in children:
-        middle += sent
-        slack += yielded
-    state.middle, state.slack, state.share = middle, slack, 1.0
-    if receiving is None:
-        return middle, slack
-    state.share = share = 1 / (1 + receiving.metric * slack)
-    push = receiving.metric * receiving.answer
-    return share * (middle + slack * push), slack * share
-
-
-def _descent(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
-    """Plan, and pass on the worth of a task, steps 4 and 5."""
-    seat, above = state.seat, 0.0
-    if seat.parent:
-        above, state.reached, *parts = received[seat.parent.number][2:]
-        state.part *= math.prod(parts)
-    plan(state, above)
-    part = [state.part] * state.method.feasible
-    down = (seat.number, state.round, state.nu, state.reached, *part)
-    posts += [(child, down) for child in seat.children]
-    return "ended"
-
-
-def plan(state: MarketAgent, above: float) -> None:
-    """Plan by the worth of a task at the parent, or by the utility at the master."""
-    if state.receiving:
-        pull = state.receiving.metric
-        bent = pull * state.receiving.answer - pull * state.middle
-        state.nu = state.share * (above + bent)
-    elif state.slack > 0:
-        middle, slack = np.array([state.middle]), np.array([state.slack])
-        reached, nu = best_throughput(middle, slack, np.array([state.seat.weight]), state.utility)
-        state.reached, state.nu = float(reached[0]), float(nu[0])
-    if state.alone <= 0:
-        return
-    value, reached_in_bounds = state.worth
-    if state.computing:
-        planned = state.computing.answer + state.nu * state.computing.inverse
-        state.computing.settle(planned, state.nu, value, reached_in_bounds)
-    if state.receiving:
-        planned = state.middle + state.slack * state.nu
-        state.receiving.settle(planned, above - state.nu, value, reached_in_bounds)
-
-
-def _end_round(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
-    """End the round: bid again, or first request the balance."""
-    del received
-    state.round += 1
-    state.over = state.round == state.rounds
-    if state.over:
-        return "over"
-    if state.schedule.due(state.round):
-        number, tag = state.seat.number, state.round
-        posts += [(slot.manager, (number, tag, slot.planned, slot.moved)) for slot in state.slots]
-        state.wait(ABOVE, state.seat.managers)
-        return "metric"
-    return _move(state, posts)
-
-
-def _metric(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
-    """Change the metric."""
-    if state.alone > 0:
-        value, reached = state.worth
-        for slot in state.slots:
-            slot.adapt(received[slot.manager.number][2], value, reached)
-    state.schedule.advance(state.round)
-    state.changed = True
-    return _move(state, posts)
-
-
-def _move(state: MarketAgent, posts: Posts) -> str:
-    """Move the requests, and bid."""
-    for slot in state.slots:
-        slot.move(state.method.relaxation)
-    return bid(state, posts)
-
-
-MarketAgent.phases = {
-    "start": _start,
-    "capacity": _capacity,
-    "bounds": _bounds,
-    "entry": _entry,
-    "offers": _offers,
-    "rise": _rise,
-    "descent": _descent,
-    "ended": _end_round,
-    "metric": _metric,
-}
 
 
 @dataclass(slots=True)

@@ -18,11 +18,9 @@ from simplugin.pricing.actors.delivery import News
 from simplugin.pricing.actors.market import (
     MarketAgent,
     MarketManager,
-    add_up,
     clear,
     imbalance,
     marginal,
-    plan,
 )
 from simplugin.pricing.actors.market_slots import MetricSchedule
 from simplugin.pricing.method import CLOCK, SENSOR, Message, Posts
@@ -76,18 +74,18 @@ class PeriodicMarketAgent(MarketAgent):
             return [] if self.away else self._leave()
         self.away = False
         self.round += 1
-        _know_bounds(self, received)
+        self._know_bounds(received)
         for slot in self.slots:
             slot.take(received[slot.manager.number][4])
         # Steps 3 to 5, by the last messages.
         sent = [received[child.number][2:4] for child in seat.children if child.number in received]
-        sums, above = add_up(self, sent), 0.0
+        sums, above = self.add_up(sent), 0.0
         if seat.parent:
             bounds = min(self.below, self.across), self.rivals_below
             flow = sum(self.shares)
             posts.append((seat.parent, (seat.number, self.round, *sums, *bounds, flow)))
             above, self.reached = received[seat.parent.number][2:4]
-        plan(self, above)
+        self.plan(above)
         down = seat.number, self.round, self.nu, self.reached, self.alone, self.rivals
         posts += [(child, down) for child in seat.children]
         if self.alone > 0:
@@ -97,11 +95,40 @@ class PeriodicMarketAgent(MarketAgent):
                     slot.balance *= imbalance(*received[slot.manager.number][5:7])
                     slot.adapt(slot.balance, value, reached)
                 self.schedule.advance(self.round)
-            for slot in self.slots:
-                slot.move(self.method.relaxation)
+            self.move()
         for slot in self.slots:
             posts.append((slot.manager, (seat.number, self.round, *slot.bid(), seat.application)))
         return posts
+
+    def _know_bounds(self, received: dict[int, Message]) -> None:
+        """Note the bounds of the resources; restart the schedule of the metric after a change."""
+        seat, computing, receiving = self.seat, self.computing, self.receiving
+        rivals = [received[slot.manager.number][3] for slot in self.slots]
+        children = [received[child.number] for child in seat.children if child.number in received]
+        bound = received[computing.manager.number][2] / computing.task if computing else 0.0
+        self.below = bound
+        for message in children:
+            self.below += message[4]
+        self.rivals = self.rivals_below = max([0.0, *rivals, *(message[5] for message in children)])
+        self.across = math.inf
+        if receiving and seat.parent:
+            alone, known = received[seat.parent.number][4:6]
+            capacity = received[receiving.manager.number][2]
+            self.across = capacity / receiving.task if receiving.task > 0 else math.inf
+            self.alone = alone if self.across > 0 else 0.0
+            self.rivals = max(self.rivals, known)
+        else:
+            self.alone = self.below
+        value = seat.weight * marginal(self.utility.alpha, self.alone) if self.alone else 0.0
+        if computing:
+            computing.meet(bound if self.alone > 0 else 0.0, self.alone, value)
+        if receiving:
+            open_ = self.alone > 0 and self.across < math.inf
+            receiving.meet(min(self.below, self.across) if open_ else 0.0, self.alone, value)
+        now = self.alone, self.rivals
+        if any(abs(a - b) > SAME * b for a, b in zip(self.settled, now, strict=True)):
+            self.schedule = MetricSchedule(self.round + FIRST, STEP)
+            self.settled = now
 
     def _leave(self) -> Posts:
         """Start afresh; sign off at children and managers, as all below are cut off, too."""
@@ -136,34 +163,3 @@ class PeriodicMarketManager(MarketManager):
         rivals = float(len({bid[7] for bid in bids}))
         self.round += 1
         return self.posts(capacity, rivals, self.price, self.planned, self.moved)
-
-
-def _know_bounds(state: PeriodicMarketAgent, received: dict[int, Message]) -> None:
-    """Note the bounds of the resources; restart the schedule of the metric after a change."""
-    seat, computing, receiving = state.seat, state.computing, state.receiving
-    rivals = [received[slot.manager.number][3] for slot in state.slots]
-    children = [received[child.number] for child in seat.children if child.number in received]
-    bound = received[computing.manager.number][2] / computing.task if computing else 0.0
-    state.below = bound
-    for message in children:
-        state.below += message[4]
-    state.rivals = state.rivals_below = max([0.0, *rivals, *(message[5] for message in children)])
-    state.across = math.inf
-    if receiving and seat.parent:
-        alone, known = received[seat.parent.number][4:6]
-        capacity = received[receiving.manager.number][2]
-        state.across = capacity / receiving.task if receiving.task > 0 else math.inf
-        state.alone = alone if state.across > 0 else 0.0
-        state.rivals = max(state.rivals, known)
-    else:
-        state.alone = state.below
-    value = seat.weight * marginal(state.utility.alpha, state.alone) if state.alone else 0.0
-    if computing:
-        computing.meet(bound if state.alone > 0 else 0.0, state.alone, value)
-    if receiving:
-        open_ = state.alone > 0 and state.across < math.inf
-        receiving.meet(min(state.below, state.across) if open_ else 0.0, state.alone, value)
-    now = state.alone, state.rivals
-    if any(abs(a - b) > SAME * b for a, b in zip(state.settled, now, strict=True)):
-        state.schedule = MetricSchedule(state.round + FIRST, STEP)
-        state.settled = now

@@ -27,7 +27,9 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +38,8 @@ from simplugin.pricing.policies.market import MarketIteration, MarketState
 from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Floats = NDArray[np.float64]
+# Of one slot, or of all.
+Request = TypeVar("Request", float, Floats)
 
 # How many differences of rounds are mixed.
 MEMORY = 10
@@ -255,7 +259,9 @@ def solved(matrix: Floats, right: Floats) -> Floats:
     return left[:, -1]
 
 
-def mix(requests: tuple[Floats, ...], residuals: tuple[Floats, ...], gamma: Floats) -> Floats:
+def mix(
+    requests: Sequence[Request], residuals: Sequence[Request], gamma: Iterable[float]
+) -> Request:
     """Return the mixed requests, the differences in order, the oldest first."""
     mixed = requests[-1] + residuals[-1]
     for j, part in enumerate(gamma):
