@@ -15,9 +15,11 @@ References
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
@@ -410,6 +412,8 @@ def drawn_sizes(count: int, variation: float, generator: np.random.Generator) ->
 @cache
 def lcg_bundles() -> tuple[LcgBundle, ...]:
     """Return the bundles of the LCG grid, by release."""
-    from simplugin.workloads.lcg_bundle_rows import ROWS
-
-    return tuple(LcgBundle(*row) for row in ROWS)
+    table = resources.files("simplugin.workloads") / "lcg_bundles.csv"
+    _, *rows = csv.reader(table.read_text(encoding="utf-8").splitlines())
+    return tuple(
+        LcgBundle(float(row[0]), *map(int, row[1:4]), *map(float, row[4:])) for row in rows
+    )
