@@ -20,4 +20,3 @@ from .policies.shipped import SCHEDULERS as SCHEDULERS
 from .policies.single_processors import heft as heft
 from .schedule import Schedule as Schedule
 from .schedule import violations as violations
-from .trace_check import trace_violations as trace_violations

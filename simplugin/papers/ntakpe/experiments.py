@@ -48,6 +48,7 @@ from simplugin.papers.ntakpe.campaign import (
     measured,
     own_makespans,
 )
+from simplugin.papers.ntakpe.trace_check import trace_violations
 from simplugin.papers.statements import Quantity, determined_by, resampled
 from simplugin.platforms.sites import SUBSETS, Site
 from simplugin.results.curves import CurvePlot
@@ -59,7 +60,6 @@ from simplugin.taskgraphs.policies.lists import global_ordering
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shares import es
 from simplugin.taskgraphs.schedule import Schedule
-from simplugin.taskgraphs.trace_check import trace_violations
 from simplugin.workloads.graph_generators import FAMILIES, Family
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 

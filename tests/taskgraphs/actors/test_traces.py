@@ -7,11 +7,11 @@ import pytest
 from small_graphs import graph_of, run_on, star
 
 from simplugin.core.errors import WorkloadError
+from simplugin.papers.ntakpe.trace_check import trace_violations
 from simplugin.platforms.sites import SUBSETS
 from simplugin.simulation.trace import Trace
 from simplugin.taskgraphs.assumptions import ModelAssumptions
 from simplugin.taskgraphs.policies.allocation import scrap_max
-from simplugin.taskgraphs.trace_check import trace_violations
 from simplugin.workloads.graph_generators import combination
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,80 +42,70 @@ def trace_violations(execution: GraphExecution) -> list[str]:
     trace = execution.result.trace
     if not len(trace):
         raise WorkloadError("the execution has no trace; execute it with trace=True")
-    graphs = execution.schedule.graphs
-    tasks = {graphs.name_of(task): task for task in range(graphs.n_tasks)}
+    schedule, graphs = execution.schedule, execution.schedule.graphs
+    tasks = [graphs.name_of(task) for task in range(graphs.n_tasks)]
     edges = {edge_label(graphs, edge): edge for edge in np.flatnonzero(graphs.edge_byte).tolist()}
-    rows: dict[str, list[_Row]] = {}
-    for _, resource, kind, label, start, end, amount, state in trace.rows():
-        if kind == "ptask" and state == "done":
-            rows.setdefault(label, []).append(_Row(resource, start, end, amount))
-    found = list(_numbers(rows, [*tasks, *edges]))
+    rows = [row for row in trace.rows() if (row[2], row[7]) == ("ptask", "done")]
+    times = Counter(row[3] for row in rows)
+    named = [*tasks, *edges]
+    found = [f"{name} happened {times[name]} times, not once" for name in named if times[name] != 1]
+    foreign = sorted(times.keys() - set(named))
+    found += [f"{name!r} is neither a task nor an edge with data" for name in foreign]
     if found:
         return found
-    done = {number: rows[name][0] for name, number in tasks.items()}
-    seen = _seen(execution.schedule, done)
-    if isinstance(seen, str):
-        return [seen]
+    made = {row[3]: _Activity(row[1].split(","), *row[4:7]) for row in rows}
+    done = [made[name] for name in tasks]
+    for name, activity in zip(tasks, done, strict=True):
+        for host in sorted(set(activity.hosts) - set(schedule.site.names)):
+            return [f"{name} ran on {host}, which is not of the site"]
+    seen = _seen(schedule, done)
     found += violations(seen, transfers=False)
     found += _amounts(seen, done)
-    found += _moves(seen, {number: rows[name][0] for name, number in edges.items()})
+    found += _moves(seen, {number: made[name] for name, number in edges.items()})
     for field in ("start", "finish", "cluster", "processor_start", "processor"):
-        if not np.array_equal(getattr(execution.schedule, field), getattr(seen, field)):
+        if not np.array_equal(getattr(schedule, field), getattr(seen, field)):
             found.append(f"the execution has another {field} than its trace")
     return found
 
 
-class _Row:
+class _Activity(NamedTuple):
     """An activity of the trace."""
 
-    def __init__(self, resource: str, start: float, end: float, amount: float) -> None:
-        self.hosts = resource.split(",")
-        self.start, self.end, self.amount = start, end, amount
+    hosts: list[str]
+    start: float
+    end: float
+    amount: float
 
 
-def _numbers(rows: dict[str, list[_Row]], names: list[str]) -> Iterator[str]:
-    """Yield labels that did not occur once."""
-    for name in names:
-        if len(rows.get(name, ())) != 1:
-            yield f"{name} happened {len(rows.get(name, ()))} times, not once"
-    for name in sorted(rows.keys() - set(names)):
-        yield f"{name!r} is neither a task nor an edge with data"
-
-
-def _seen(schedule: Schedule, rows: dict[int, _Row]) -> Schedule | str:
+def _seen(schedule: Schedule, done: Sequence[_Activity]) -> Schedule:
     """Return the schedule of the trace, by start."""
     number = {host: at for at, host in enumerate(schedule.site.names)}
-    placed = []
-    for task, row in rows.items():
-        others = [host for host in row.hosts if host not in number]
-        if others:
-            return f"{schedule.graphs.name_of(task)} ran on {others[0]}, which is not of the site"
-        placed.append(np.array([number[host] for host in row.hosts]))
-    start, finish = np.array([(row.start, row.end) for row in rows.values()]).T
+    placed = [np.array([number[host] for host in each.hosts]) for each in done]
+    start, finish = (np.array([getattr(each, end) for each in done]) for end in ("start", "end"))
     first = np.array([processors[0] for processors in placed])
     return replace(
         schedule,
         cluster=np.searchsorted(schedule.site.first, first, side="right") - 1,
         start=start,
         finish=finish,
-        processor_start=np.cumsum([0, *(len(processors) for processors in placed)]),
+        processor_start=np.cumsum([0, *map(len, placed)]),
         processor=np.concatenate(placed),
         # A task that takes no time ends before another starts at the same date.
         order=np.lexsort((finish, start)),
     )
 
 
-def _amounts(seen: Schedule, rows: dict[int, _Row]) -> Iterator[str]:
+def _amounts(seen: Schedule, done: Sequence[_Activity]) -> Iterator[str]:
     """Yield tasks with another amount of computation than theirs."""
     graphs = seen.graphs
     counts = seen.allocation
     should = task_times(graphs.flop, graphs.alpha, counts, 1.0) * counts
-    for task, row in rows.items():
+    for task, row in enumerate(done):
         if abs(row.amount - should[task]) > SAME * should[task]:
             yield f"{graphs.name_of(task)} computed {row.amount} flop, not {should[task]}"
 
 
-def _moves(seen: Schedule, rows: dict[int, _Row]) -> Iterator[str]:
+def _moves(seen: Schedule, rows: dict[int, _Activity]) -> Iterator[str]:
     """Yield redistributions at the wrong time, between wrong hosts, or faster than possible."""
     slack = SAME * seen.makespan
     names = seen.site.names
