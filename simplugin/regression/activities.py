@@ -6,20 +6,18 @@ import csv
 import gzip
 import io
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
+from heapq import nsmallest
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from simplugin.core.errors import SimpluginError
 from simplugin.platforms.radical import of_numbers
-from simplugin.regression.tolerances import ACTIVITIES
 from simplugin.results.charts import ScheduleChart
-from simplugin.simulation import Result, Trace
+from simplugin.simulation import Result
 
 
 class TracedActivity(NamedTuple):
@@ -58,50 +56,34 @@ class Activities:
     Attributes
     ----------
     rows : tuple of TracedActivity
-        The recorded ones, in order of their end: the first ones if there are too many.
+        In order of their end; if there are too many, those that start first, in that order.
     total : int
         Number of activities of the run.
     namesakes : mapping of str to int
         Number of actors by name, for names of several actors; hosts distinguish them.
-    sharing : mapping of str to mapping of str to int
-        Number of actors that were active, by name and host, for combinations that are not unique.
-    further : tuple of TracedActivity
-        Activities of a new run after `rows`, in order of their end: up to 100,000, and those that
-        had started when the last of these ended. They are compared, but not recorded.
     """
 
     rows: tuple[TracedActivity, ...]
     total: int
     namesakes: Mapping[str, int] = field(default_factory=dict)
-    sharing: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    further: tuple[TracedActivity, ...] = ()
 
     @property
-    def known(self) -> tuple[TracedActivity, ...]:
-        """All available activities, in order of their end."""
-        return (*self.rows, *self.further)
-
-    @property
-    def known_until(self) -> float:
-        """Date up to which all ended activities are available [s]; infinite for a complete run."""
-        known = self.known
-        if len(known) >= self.total:
+    def until(self) -> float:
+        """Date up to which all started activities are known [s]; infinite for a complete run."""
+        if len(self.rows) >= self.total:
             return math.inf
-        # After this number, only activities with an earlier start follow.
-        whole = known[: max(len(self.rows), ACTIVITIES)]
-        return whole[-1].end if whole else -math.inf
+        return max((row.start for row in self.rows), default=-math.inf)
 
 
 def activities_of(result: Result, most: int) -> Activities | None:
     """Return the first activities of a simulation; None if it has no trace."""
-    if not len(result.trace) or not most:
+    total = len(result.trace)
+    if not total or not most:
         return None
     counts = Counter(each.name for each in result.returned)
     namesakes = {name: count for name, count in sorted(counts.items()) if count > 1}
-    rows, further = _limited((TracedActivity(*row) for row in result.trace.rows()), most)
-    return Activities(
-        rows, len(result.trace), namesakes, _sharing(result.trace, namesakes), further
-    )
+    rows = (TracedActivity(*row) for row in result.trace.rows())
+    return Activities(_first(rows, total, most), total, namesakes)
 
 
 def activities_of_chart(chart: ScheduleChart, most: int) -> Activities | None:
@@ -124,8 +106,7 @@ def activities_of_chart(chart: ScheduleChart, most: int) -> Activities | None:
     rows.sort(key=lambda row: (row.end, row.start))
     if not rows or not most:
         return None
-    kept, further = _limited(rows, most)
-    return Activities(kept, len(rows), further=further)
+    return Activities(_first(rows, len(rows), most), len(rows))
 
 
 def is_complete(recorded: Activities | None, now: Activities | None) -> bool:
@@ -171,38 +152,6 @@ def read_rows(path: Path) -> tuple[TracedActivity, ...]:
         ) from error
 
 
-_Rows = tuple[TracedActivity, ...]
-
-
-def _limited(found: Iterable[TracedActivity], most: int) -> tuple[_Rows, _Rows]:
-    """Return the recorded rows and the further ones that are compared (see `Activities`)."""
-    left = iter(found)
-    rows = tuple(islice(left, most))
-    further = list(islice(left, max(ACTIVITIES - most, 0)))
-    last = (further or rows)[-1].end
-    further += [each for each in left if each.start <= last]
-    return rows, tuple(further)
-
-
-def _sharing(trace: Trace, namesakes: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    """Return the number of active actors by name and host, where that is not unique.
-
-    Includes the hosts of actors that were active on several hosts.
-    """
-    shared = np.array([name in namesakes for name in trace.actor_names])[trace.actor_code]
-    pairs = np.unique(trace.actor_code[shared] * np.int64(2**32) + trace.resource_code[shared])
-    hosts, actors = defaultdict(set), defaultdict(set)
-    for actor, resource in zip((pairs >> 32).tolist(), (pairs % 2**32).tolist(), strict=True):
-        host = host_of(trace.resource_names[resource])
-        hosts[actor].add(host)
-        actors[trace.actor_names[actor], host].add(actor)
-    found: dict[str, dict[str, int]] = defaultdict(dict)
-    for (name, host), several in sorted(actors.items()):
-        if len(several) > 1 or any(len(hosts[actor]) > 1 for actor in several):
-            found[name][host] = len(several)
-    return dict(found)
-
-
-def host_of(resource: str) -> str:
-    """Return the host of an activity; the source of a transfer."""
-    return resource.partition("->")[0]
+def _first(rows: Iterable[TracedActivity], total: int, most: int) -> tuple[TracedActivity, ...]:
+    """Return the rows that start first; all, in the given order, if there are not too many."""
+    return tuple(rows if total <= most else nsmallest(most, rows, key=attrgetter("start")))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from simplugin.core.formatting import listed
 from simplugin.regression.activities import TracedActivity
-from simplugin.regression.divergence import Difference, Divergence, called, diverge
+from simplugin.regression.divergence import Difference, Divergence, diverge
 from simplugin.regression.snapshots import Snapshot
 from simplugin.regression.tolerances import Tolerance, Tolerances
 from simplugin.results.row import Metric
@@ -31,7 +31,6 @@ _NONE_RECORDED = (
     "where it began is not known: no activities are recorded; to know it, go back to what was "
     "recorded"
 )
-_UNENDED = "not ended when the record was cut"
 _MOST_METRICS = 40
 _MOST_ACTORS = 5
 _MOST_CAUSES = 12
@@ -252,23 +251,16 @@ def relative_text(relative: float | None) -> str:
 def first_difference(divergence: Divergence) -> list[str]:
     """Describe the first different activity in a few lines."""
     first = divergence.first[0]
-    number, before, agreeing = "", first.position - 1, first.before
-    if not first.among:
-        some = "the" if agreeing == before else f"{agreeing} of the"
-        reasons = f"{some} {before} before agree" if before else "none before it"
-        number = f", its activity number {first.position} ({reasons})"
+    before = first.position - 1
+    some = "the" if first.before == before else f"{first.before} of the"
+    reasons = f"{some} {before} before agree" if before else "none before it"
     lines = [
-        f"first difference at {first.date:.9g} s: {_who(first)}{number}",
-        f"  recorded: {_activity_text(first, first.recorded)}",
-        f"  now:      {_activity_text(first, first.now)}",
+        f"first difference at {first.date:.9g} s: {first.actor}, its activity number "
+        f"{first.position} ({reasons})",
+        f"  recorded: {_activity_text(first.recorded)}",
+        f"  now:      {_activity_text(first.now)}",
     ]
     return lines + ([f"  differs in {', '.join(first.fields)}"] if first.fields else [])
-
-
-def _who(difference: Difference) -> str:
-    """Return the name of the actor of a difference."""
-    who = called(difference.actor, difference.host)
-    return f"one of {difference.among} actors {who}" if difference.among > 1 else who
 
 
 def _where(comparison: RunComparison, update: str) -> list[str]:
@@ -281,16 +273,15 @@ def _where(comparison: RunComparison, update: str) -> list[str]:
             return [f"{_NONE_RECORDED}, run that with {update}, and then this again"]
         return ["the activities are as recorded"] if now.activities else []
     first = divergence.first[0]
-    others = "after it, {} of the actor's {}" if not first.among else "{} of the {} others of these"
     lines = [
         *first_difference(divergence),
-        f"  {others.format(first.after_different, first.after)} differ; "
+        f"  after it, {first.after_different} of the actor's {first.after} differ; "
         f"of all {divergence.total} activities, {divergence.agreeing} agree",
         *_actors(divergence),
     ]
     if divergence.until is not None:
-        until = f"activities were recorded up to {divergence.until:.9g} s"
-        lines.append(f"{until}; what comes later was not compared")
+        until = f"activities were recorded that start before {divergence.until:.9g} s"
+        lines.append(f"{until}; later ones were not compared")
     return lines
 
 
@@ -309,9 +300,9 @@ def _brief(difference: Difference) -> str:
     activity = difference.now or difference.recorded
     assert activity is not None
     absent = "missing" if difference.now is None else "extra"
-    how = ", ".join(difference.fields) or (_UNENDED if difference.unended else absent)
-    number = "" if difference.among else f", number {difference.position}"
-    return f"{_who(difference)} at {difference.date:.9g} s{number}: {_what(activity)} ({how})"
+    how = ", ".join(difference.fields) or absent
+    where = f"{difference.actor} at {difference.date:.9g} s, number {difference.position}"
+    return f"{where}: {_what(activity)} ({how})"
 
 
 def _what(activity: TracedActivity) -> str:
@@ -321,12 +312,10 @@ def _what(activity: TracedActivity) -> str:
     )
 
 
-def _activity_text(difference: Difference, activity: TracedActivity | None) -> str:
+def _activity_text(activity: TracedActivity | None) -> str:
     """Write one version of an activity in one line."""
-    if activity is None and difference.unended:
-        return _UNENDED
     if activity is None:
-        return "no further one that starts then" if difference.among else "nothing"
+        return "nothing"
     amount = f"{activity.amount:.9g} {_UNITS.get(activity.kind, '')}"
     state = "" if activity.state == "done" else f", {activity.state}"
     return f"{_what(activity)}, {amount}, {activity.start!r} .. {activity.end!r} s{state}"

@@ -21,7 +21,7 @@ _ALL = "files and modules"
 
 
 def record(arguments: Mapping[str, Any]) -> RunResult:
-    """Run a scenario; the contents of the result are its snapshot, with further activities.
+    """Run a scenario; the contents of the result are its snapshot.
 
     Parameters
     ----------

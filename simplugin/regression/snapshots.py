@@ -58,7 +58,6 @@ class _Special(_Table):
 
 
 _Number = int | float | _Special
-_Counts = dict[str, NonNegativeInt]
 
 
 class _Metric(_Table):
@@ -76,8 +75,7 @@ class _Best(_Table):
 
 class _Activities(_Table):
     total: NonNegativeInt
-    namesakes: _Counts
-    sharing: dict[str, _Counts]
+    namesakes: dict[str, NonNegativeInt]
 
 
 class _Document(_Table):
@@ -153,7 +151,6 @@ class Snapshot:
                 "total": found.total,
                 "recorded": len(found.rows),
                 "namesakes": dict(found.namesakes),
-                "sharing": {name: dict(hosts) for name, hosts in found.sharing.items()},
             },
         }
 
@@ -294,9 +291,7 @@ def _snapshot_from(document: Mapping[str, Any], trace: Path) -> Snapshot:
     activities = None
     # Repositories may leave traces out; the first different activity is then unknown.
     if counts is not None and trace.exists():
-        activities = Activities(
-            read_rows(trace), counts["total"], counts["namesakes"], counts["sharing"]
-        )
+        activities = Activities(read_rows(trace), counts["total"], counts["namesakes"])
     best = document["best"]
     return Snapshot(
         document["subject"],

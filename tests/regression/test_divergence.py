@@ -9,13 +9,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from simplugin import Host, Link, Placement, Platform, Route, Zone, simulate
-from simplugin.regression import activities
-from simplugin.regression.activities import Activities, TracedActivity, activities_of
+from simplugin.regression.activities import (
+    Activities,
+    TracedActivity,
+    activities_of,
+    is_complete,
+)
 from simplugin.regression.comparison import compare, explain
 from simplugin.regression.divergence import diverge
-from simplugin.regression.snapshots import Snapshot, snapshot_of_result
+from simplugin.regression.snapshots import snapshot_of_result
 from simplugin.regression.tolerances import Tolerance
-from simplugin.results.row import Metric
 
 ROUNDS = 4
 
@@ -72,12 +75,6 @@ def first(usual, now):
     return comparison.divergence.first[0], comparison
 
 
-def told(before, now):
-    """Return the explanation where a metric differs, too."""
-    other = Snapshot("x", (Metric("m", 1.0),), activities=now)
-    return "\n".join(explain(compare(Snapshot("x", (), activities=before), other)))
-
-
 def test_the_same_again_differs_in_nothing(usual):
     comparison = compare(usual, run())
     assert comparison.agrees
@@ -87,7 +84,7 @@ def test_the_same_again_differs_in_nothing(usual):
 
 def test_a_slower_link_shows_at_the_first_transfer_over_it(usual):
     found, comparison = first(usual, run(star(b=50e6)))
-    assert (found.actor, found.host) == ("server", "")
+    assert found.actor == "server"
     assert found.recorded.resource == found.now.resource == "server->b"
     assert found.recorded.label == found.now.label == "job 0 of b"
     assert found.fields == ("end",)
@@ -102,7 +99,7 @@ def test_a_slower_link_shows_at_the_first_transfer_over_it(usual):
 def test_another_amount_shows_at_its_execution(usual):
     found, comparison = first(usual, run(flops={"c": [5e8, 5e8, 9e8, 5e8]}))
     # Three actors have the name: they are told apart by their hosts.
-    assert (found.actor, found.host, found.position) == ("worker", "c", 3)
+    assert (found.actor, found.position) == ("worker on c", 3)
     assert (found.recorded.amount, found.now.amount) == (5e8, 9e8)
     assert found.date == found.recorded.start == found.now.start
     assert set(found.fields) == {"end", "amount"}
@@ -152,91 +149,47 @@ def replace_dates(row, by):
     return row._replace(start=row.start + by, end=row.end + by)
 
 
-def test_what_follows_a_cut_is_not_compared():
+def test_what_starts_after_a_cut_is_not_compared():
     rows = [work("a", n, n + 1) for n in range(10)]
     cut = recorded(rows[:6], 10)
-    longer = [*rows[:8], work("a", 8, 9.5), work("b", 0.5, 9)]
+    longer = [*rows[:8], work("a", 8, 9.5), work("b", 6, 9)]
     assert diverge(cut, recorded(longer)) is None
     divergence = diverge(cut, recorded([*rows[:3], work("a", 3, 4.5), *rows[5:]]))
-    assert (divergence.first[0].position, divergence.until) == (4, 6)
+    assert (divergence.first[0].position, divergence.until) == (4, 5)
 
 
-def test_one_that_ends_after_the_cut_in_one_run_is_not_missing(monkeypatch):
-    rows = [work("a", n, n + 1) for n in range(6)]
-    long = work("b", 0.5, 5.5, "long", amount=3)
-    slow, quick = long._replace(end=9.0), long._replace(end=2.5)
-    # It was done before the cut, and takes longer now.
-    [found] = diverge(recorded([*rows, long], 12), recorded([*rows, slow])).first
-    assert (found.recorded, found.now, found.fields, found.date) == (long, slow, ("end",), 5.5)
-    # It was not done at the cut, and takes less now: that is seen when it ends, not before.
-    divergence = diverge(recorded(rows, 12), recorded([*rows, quick]))
-    [found] = divergence.first
-    assert (found.recorded, found.now, found.date, found.unended) == (None, quick, 2.5, True)
-    assert not divergence.added
-    text = told(recorded(rows, 12), recorded([*rows, quick], 12))
-    assert "first difference at 2.5 s: b, " in text
-    assert "recorded: not ended when the record was cut" in text
-    # What came in between where an actor waited for it, was not there.
-    inserted = [*rows[:2], work("a", 2, 2.5, "new"), *(replace_dates(row, 0.5) for row in rows[2:])]
-    [found] = diverge(recorded(rows, 12), recorded(inserted)).first
-    assert (found.now.label, found.date, found.unended) == ("new", 2, False)
-    # Of the new run as much is compared as a record can have, but no more is recorded.
-    result = simulate(
-        star(), [Placement("a", nap_often, name="a"), Placement("b", nap, args=(7.5,))]
-    )
-    monkeypatch.setattr(activities, "ACTIVITIES", 3)
-    now = activities_of(result, 2)
-    assert [row.end for row in now.rows] == [1, 2]
-    assert [row.end for row in now.further] == [3, 4, 7.5]
-    assert (now.total, now.known_until) == (6, 3)
+def test_the_activities_that_start_first_are_recorded_with_their_ends():
+    placements = [Placement("a", nap_often, name="a"), Placement("b", nap, args=(7.5,))]
+    result = simulate(star(), placements)
+    now = activities_of(result, 3)
+    assert [(row.start, row.end) for row in now.rows] == [(0, 1), (0, 7.5), (1, 2)]
+    assert (now.total, now.until) == (6, 1)
     assert activities_of(result, 0) is None
     whole = activities_of(result, 6)
-    assert (len(whole.rows), whole.further, whole.known_until) == (6, (), math.inf)
+    assert (len(whole.rows), whole.until) == (6, math.inf)
     assert diverge(whole, now) is None
     pairs = [(whole, now), (None, now), (Activities(now.rows, 6), now), (None, None)]
-    assert [activities.is_complete(*pair) for pair in pairs] == [False, False, True, True]
+    assert [is_complete(*pair) for pair in pairs] == [False, False, True, True]
 
 
-def test_actors_that_nothing_tells_apart_have_no_numbers():
+def test_actors_of_one_name_on_one_host_are_compared_together():
     def crew(*counts):
         rounds = [n for n, count in enumerate(counts) for _ in range(count)]
         return [work("w", n, n + 1, f"round {n}") for n in rounds]
 
-    def run_of(rows, count):
-        return replace(recorded(rows, w=count), sharing={"w": {"h": 3}})
-
     # One does not come any more: that is seen when it does not start.
-    before, now = run_of(crew(3, 3, 3), 3), run_of(crew(2, 2, 2), 2)
+    before, now = recorded(crew(3, 3, 3), w=3), recorded(crew(2, 2, 2), w=2)
     for one, other, first in ((before, now, "recorded"), (now, before, "now")):
         found = diverge(one, other).first[0]
-        assert (found.date, found.among, found.position) == (0, 3, 0)
+        assert (found.actor, found.date) == ("w on h", 0)
         assert getattr(found, first) == crew(1)[0]
         assert {found.recorded, found.now} == {None, crew(1)[0]}
-        assert (found.after, found.after_different) == (8, 2)
-    text = told(before, now)
-    assert "first difference at 0 s: one of 3 actors w on h\n" in text
-    assert "now:      no further one that starts then" in text
-    assert "number" not in text
     # One of them takes longer, and its next round starts later; the others' are as they were.
     rows = crew(3, 3)
     slower = [rows[0]._replace(end=1.25), *rows[1:5], replace_dates(rows[5], 0.25)]
-    found = diverge(run_of(rows, 3), run_of(slower, 3)).first[0]
+    found = diverge(recorded(rows, w=3), recorded(slower, w=3)).first[0]
     assert (found.recorded, found.now, found.date) == (rows[0], slower[0], 1)
     assert found.fields == ("end",)
-
-
-async def twice(me):
-    await me.execute(1e9)
-    await me.execute(1e9, host="c")
-
-
-def test_it_is_known_where_actors_of_one_name_cannot_be_told_apart():
-    placements = [Placement(host, nap_often, name="x") for host in ("a", "a", "b")]
-    placements += [Placement(host, twice, name="y") for host in ("a", "b")]
-    found = activities_of(simulate(star(), [*placements, Placement("c", nap_often, name="z")]), 99)
-    assert found.namesakes == {"x": 3, "y": 2}
-    # Both of y are on c, too, so that their executions on a and b are not all they do.
-    assert found.sharing == {"x": {"a": 2}, "y": {"a": 1, "b": 1, "c": 2}}
 
 
 @st.composite
@@ -295,37 +248,29 @@ def test_the_first_difference_is_none_that_is_not_there(network, kept, overlap, 
         rows = zip(dated(needs, who, lengths), actors, strict=True)
         return [row._replace(actor=f"a {actor % 2}") for row, actor in rows]
 
-    before = recorded(rows_of(lengths)).rows
-    after = rows_of([*lengths[:at], lengths[at] + more, *lengths[at + 1 :]])
+    before, after = (
+        rows_of(lengths),
+        rows_of([*lengths[:at], lengths[at] + more, *lengths[at + 1 :]]),
+    )
     if change:
         after = rows_of(lengths)
         one = after.pop(at)
         after += {"drop": [], "add": [one, one], "label": [one._replace(label="x")]}[change]
     assume(after)
-    after = recorded(after).rows
+    before, after = (tuple(sorted(each, key=lambda row: row.start)) for each in (before, after))
     count = max(1, len(before) - kept)
     seen, later = events(before), events(after)
     true = min(each[0] for each in (seen - later) + (later - seen))
-    # What the record has, and the new run has not, and what this one ended before the cut.
-    known = events(before[:count])
-    until = before[count - 1].end if count < len(before) else math.inf
-    ended = Counter({each: n for each, n in later.items() if "end" in each})
-    sure = [each[0] for each in known - later]
-    sure += [each[0] for each in ended - known if each[0] < until]
-    for sharing in ({}, {"a 0": {"h": 2}, "a 1": {"h": 2}}):
-        names = dict.fromkeys(sharing, 2)
-        cut = Activities(before[:count], len(before), names, sharing)
-        assert diverge(cut, Activities(before, len(before), names, sharing)) is None
-        with pytest.MonkeyPatch.context() as patch:
-            for limit in (len(after), count):
-                patch.setattr(activities, "ACTIVITIES", limit)
-                rows, further = activities._limited(after, limit)
-                now = Activities(rows, len(after), names, sharing, further)
-                divergence = diverge(cut, now)
-                assert divergence is None or divergence.first[0].date >= true
-                assert not sure or divergence.first[0].date <= min(sure)
-                if count == len(before):
-                    assert divergence.first[0].date == true
+    for namesakes in ({}, {"a 0": 2, "a 1": 2}):
+        cut = Activities(before[:count], len(before), namesakes)
+        assert diverge(cut, Activities(before, len(before), namesakes)) is None
+        for known in (after, after[:count]):
+            now = Activities(known, len(after), namesakes)
+            divergence = diverge(cut, now)
+            assert divergence is None or divergence.first[0].date >= true
+            # What starts before the cut is known of both runs.
+            if true < min(cut.until, now.until):
+                assert divergence.first[0].date == true
 
 
 @settings(max_examples=40)

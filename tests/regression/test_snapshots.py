@@ -98,7 +98,7 @@ def test_wrong_types_inside_are_told(tmp_path):
     file = tmp_path / "one.json"
     metrics = (Metric("t", 0.1, "s"), Metric("n", math.nan))
     facts = ({"seed": 1}, {"o": "1"}, {"simplugin": "1"})
-    activities = Activities((ONE,), 2, {"a": 2}, {"a": {"h": 2}})
+    activities = Activities((ONE,), 2, {"a": 2})
     good = Snapshot("s", metrics, Best("t", 0.1), "digest", *facts, activities, {"file x": "0"})
     write_snapshot(good, file)
     document = json.loads(file.read_text())
@@ -127,7 +127,7 @@ def test_what_is_missing_is_told(tmp_path):
     whole = json.loads(file.read_text())
     # These tell people what follows from the others.
     top, inner = set(whole) - {"gap"}, set(whole["activities"]) - {"recorded"}
-    assert {"sources", "sharing"} <= top | inner
+    assert {"sources", "namesakes"} <= top | inner
     for key in top | inner:
         damaged = copy.deepcopy(whole)
         del (damaged if key in top else damaged["activities"])[key]
