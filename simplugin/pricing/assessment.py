@@ -18,8 +18,7 @@ from simplugin.results.curves import CurvePlot
 from simplugin.results.row import Best, Metric
 from simplugin.results.tables import Cell, ResultTable
 from simplugin.workloads import AlphaFair, Application, SharedDeployment
-
-Floats = NDArray[np.float64]
+from simplugin.workloads.shared_deployment import Floats
 
 # Suffixes of metrics, and the largest relative errors.
 LEVELS = {"5_percent": 0.05, "1_percent": 0.01, "half_percent": 0.005, "millionth": 1e-6}

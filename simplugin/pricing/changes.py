@@ -21,10 +21,8 @@ from simplugin.simulation.platform_changes import (
     with_changes,
 )
 from simplugin.workloads.applications import Application
-from simplugin.workloads.shared_deployment import SharedDeployment
+from simplugin.workloads.shared_deployment import Integers, SharedDeployment
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 
 __all__ = ["CapacityChange", "ProblemInterval", "changing", "intervals", "reachable"]

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simplugin.core.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
@@ -39,10 +38,7 @@ from simplugin.simulation.options import SimulationKeywords, with_defaults
 from simplugin.simulation.platform_changes import failing_links_on_routes, profile_changes, profiles
 from simplugin.simulation.simulate import simulate
 from simplugin.workloads.applications import Application
-from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from simplugin.workloads.shared_deployment import AlphaFair, Floats, Integers, SharedDeployment
 
 # Of one run; far fewer than the dates that SimGrid can distinguish.
 _MOST_PERIODS = 10**9

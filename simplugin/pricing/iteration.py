@@ -6,15 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simplugin.core.errors import SimpluginError, WorkloadError
 from simplugin.inputs.decisions import decided
 from simplugin.pricing.method import Iteration, State
-from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
-
-Floats = NDArray[np.float64]
-
+from simplugin.workloads.shared_deployment import AlphaFair, Floats, SharedDeployment
 
 _State = TypeVar("_State", bound=State)
 

@@ -30,9 +30,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from simplugin.core.errors import SimpluginError, WorkloadError
 from simplugin.pricing.neighbourhood import (
     BELOW,
@@ -41,9 +38,8 @@ from simplugin.pricing.neighbourhood import (
     Circle,
     ManagerNeighbourhood,
 )
-from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
+from simplugin.workloads.shared_deployment import AlphaFair, Floats, SharedDeployment
 
-Floats = NDArray[np.float64]
 # The sender's number and its round, then numbers.
 Message = tuple[Any, ...]
 Posts = list[tuple[Address, Message]]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simplugin.core.errors import WorkloadError
 from simplugin.platforms.graphs import Graph
@@ -19,10 +18,7 @@ from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.placement import Placement
 from simplugin.simulation.result import Result
 from simplugin.simulation.simulate import simulate
-from simplugin.workloads.shared_deployment import SharedDeployment
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from simplugin.workloads.shared_deployment import Floats, Integers, SharedDeployment
 
 # Simulated tasks of each application, unless the caller gives their grain.
 _TASKS = 2000

@@ -61,7 +61,8 @@ async def local_scheduler(
     queue = me.message_queue(MarketMailbox.BUNDLES.of(station.host))
     while True:
         submitted: Submission = await queue.get()
-        records.append(await _serve(me, station, negotiation, submitted.number, submitted.bundle))
+        sale = _Sale(me, station, negotiation, submitted.number, submitted.bundle)
+        records.append(await sale.serve())
         ends = MarketMailbox.REPORTS.of(station.host)
         if station.reports:
             me.mailbox(ends).put_detached(station.site, REPORT, label="report")
@@ -77,208 +78,186 @@ class _AbsentError(Exception):
         self.hosts = hosts
 
 
-async def _serve(
-    me: Actor,
-    station: SchedulerStation,
-    negotiation: BundleNegotiation,
-    number: int,
-    bundle: Bundle,
-) -> DealRecord:
-    """Sell a bundle and have its tasks done; sell tasks left undone again.
+class _Sale:
+    """The sale of a bundle and the execution of its tasks.
 
     Where hosts may fail, a peer without a message for `station.patience` is absent until the next
     announcement: the others start the negotiation again. Peers pay for the tasks that they have
     done.
-
-    Raises
-    ------
-    InfeasibleError
-        Peers that answer cannot take the remaining tasks, or do none of them.
     """
-    n_peers = len(station.peers)
-    amounts, payments = np.zeros(n_peers, np.int64), np.zeros(n_peers)
-    record = DealRecord(number, station.site, me.now, 0.0, 0.0, amounts, 0.0, [])
-    work = [bundle.flop] * bundle.count if bundle.work is None else list(bundle.work)
-    barren = 0
-    while work:
-        announced = Announcement(number, bundle.flop, bundle.byte, len(work))
-        hosts, agreement = await _agree(me, station, negotiation, record, announced, bundle)
-        if not record.peer_finish:
-            record.agreed, record.peer_finish = me.now, [me.now] * n_peers
-        parts, paid = np.split(np.array(work), np.cumsum(agreement.amounts)[:-1]), agreement.paid
-        deliveries = [
-            me.spawn(
-                _deliver,
-                station,
-                host,
-                part.tolist(),
-                bundle.byte,
-                payment,
-                name=f"tasks for {host}",
-            )
-            for host, part, payment in zip(hosts, parts, paid.tolist(), strict=True)
-        ]
-        work, before = [], int(amounts.sum())
-        for host, part, payment, each in zip(hosts, parts, paid, deliveries, strict=True):
-            done, last = await each.join()
-            peer = station.peers.index(host)
-            if done:
-                record.peer_finish[peer] = last
-                amounts[peer] += done
-                payments[peer] += payment * done / len(part)
-            work += part[done:].tolist()
-        barren = 0 if amounts.sum() > before else barren + 1
-        if barren > n_peers:
-            raise InfeasibleError(
-                f"{len(work)} tasks of bundle {bundle.name!r} are left at {me.now:g} s, and none"
-                f" was done in {barren} sales; give a patience longer than a task takes"
-            )
-    if station.patience is None:
-        record.price, record.payments = agreement.price, agreement.payments
-    else:
-        record.price, record.payments = float(payments.sum()) / bundle.count, payments
-    record.finished = me.now
-    return record
 
+    def __init__(
+        self,
+        me: Actor,
+        station: SchedulerStation,
+        negotiation: BundleNegotiation,
+        number: int,
+        bundle: Bundle,
+    ) -> None:
+        self.me, self.station, self.negotiation, self.bundle = me, station, negotiation, bundle
+        amounts = np.zeros(len(station.peers), np.int64)
+        self.record = DealRecord(number, station.site, me.now, 0.0, 0.0, amounts, 0.0, [])
 
-async def _deliver(
-    me: Actor, station: SchedulerStation, host: str, work: list[float], byte: float, payment: float
-) -> tuple[int, float]:
-    """Send a peer its award and tasks; return the number done and the date of the last end."""
-    done, last, patience = 0, me.now, station.patience
-    tasks, end = me.mailbox(MarketMailbox.TASKS.of(host)), me.mailbox(MarketMailbox.ENDS.of(host))
-    award = Award(len(work), payment)
-    try:
-        await me.mailbox(MarketMailbox.INBOX.of(host)).put(
-            award, AWARD, label="award", timeout=patience
-        )
-        if patience is None:
-            ends = []
+    async def serve(self) -> DealRecord:
+        """Sell the bundle and have its tasks done; sell tasks left undone again.
+
+        Raises
+        ------
+        InfeasibleError
+            Peers that answer cannot take the remaining tasks, or do none of them.
+        """
+        me, bundle, record, peers = self.me, self.bundle, self.record, self.station.peers
+        amounts, payments = record.amounts, np.zeros(len(peers))
+        work = [bundle.flop] * bundle.count if bundle.work is None else list(bundle.work)
+        barren = 0
+        while work:
+            hosts, agreement = await self._agree(len(work))
+            if not record.peer_finish:
+                record.agreed, record.peer_finish = me.now, [me.now] * len(peers)
+            parts = np.split(np.array(work), np.cumsum(agreement.amounts)[:-1])
+            sold = list(zip(hosts, parts, agreement.paid.tolist(), strict=True))
+            deliveries = [
+                me.spawn(self._deliver, host, part.tolist(), payment, name=f"tasks for {host}")
+                for host, part, payment in sold
+            ]
+            work, before = [], int(amounts.sum())
+            for (host, part, payment), each in zip(sold, deliveries, strict=True):
+                done, last = await each.join()
+                peer = peers.index(host)
+                if done:
+                    record.peer_finish[peer] = last
+                    amounts[peer] += done
+                    payments[peer] += payment * done / len(part)
+                work += part[done:].tolist()
+            barren = 0 if amounts.sum() > before else barren + 1
+            if barren > len(peers):
+                raise InfeasibleError(
+                    f"{self._left(len(work))}, and none was done in {barren} sales; give a patience"
+                    " longer than a task takes"
+                )
+        if self.station.patience is None:
+            record.price, record.payments = agreement.price, agreement.payments
+        else:
+            record.price, record.payments = float(payments.sum()) / bundle.count, payments
+        record.finished = me.now
+        return record
+
+    def _left(self, tasks: int) -> str:
+        """Return the beginning of a message about tasks that are not done."""
+        return f"{tasks} tasks of bundle {self.bundle.name!r} are left at {self.me.now:g} s"
+
+    async def _deliver(
+        self, me: Actor, host: str, work: list[float], payment: float
+    ) -> tuple[int, float]:
+        """Send a peer its award and tasks; return the number done and the date of the last end."""
+        done, last, byte, patience = 0, me.now, self.bundle.byte, self.station.patience
+        box, tasks = me.mailbox(MarketMailbox.INBOX.of(host)), MarketMailbox.TASKS.of(host)
+        task, end = me.mailbox(tasks), me.mailbox(MarketMailbox.ENDS.of(host))
+        try:
+            await box.put(Award(len(work), payment), AWARD, label="award", timeout=patience)
+            if patience is None:
+                ends = []
+                for flop in work:
+                    # Requested before the task arrives: an end is in transit once it is sent.
+                    ends.append(end.get_async())
+                    await task.put(flop, byte, label="task")
+                for each in ends:
+                    await each
+                return len(work), me.now
             for flop in work:
-                # Requested before the task arrives: an end is in transit as soon as it is sent.
-                ends.append(end.get_async())
-                await tasks.put(flop, byte, label="task")
-            for each in ends:
-                await each
-            return len(work), me.now
-        for flop in work:
-            await tasks.put(flop, byte, label="task", timeout=patience)
-            await end.get(timeout=patience)
-            done, last = done + 1, me.now
-    except ActivityError:
-        if patience is None:
-            raise
-    return done, last
-
-
-async def _agree(
-    me: Actor,
-    station: SchedulerStation,
-    negotiation: BundleNegotiation,
-    record: DealRecord,
-    announced: Announcement,
-    bundle: Bundle,
-) -> tuple[tuple[str, ...], Agreement]:
-    """Return the hosts that answer, and their agreement."""
-    absent: set[str] = set()
-    seed = negotiation_seed(station.seed, announced.number, station.site)
-    while True:
-        hosts = tuple(host for host in station.peers if host not in absent)
-        absent |= await _send(me, hosts, announced, ANNOUNCEMENT, "announcement", station.patience)
-        hosts = tuple(host for host in hosts if host not in absent)
-        who = (
-            f"{len(hosts)} of {len(station.peers)} peers answer within {station.patience or 0:g} s"
-        )
-        left = f"{announced.m} tasks of bundle {bundle.name!r} are left at {me.now:g} s, and {who}"
-        if not hosts:
-            raise InfeasibleError(f"{left}; let hosts come back earlier, or give a longer patience")
-        talk = negotiation.scheduler(len(hosts), announced.m, party_generator(seed))
-        try:
-            agreement = await _converse(me, hosts, talk, record, station.patience, negotiation.name)
-            return hosts, checked_agreement(negotiation.name, agreement, len(hosts), announced.m)
-        except _AbsentError as error:
-            absent |= error.hosts
-        except InfeasibleError as error:
-            if station.patience is None:
-                raise
-            raise InfeasibleError(f"{left}: {error}") from error
-
-
-async def _converse(
-    me: Actor,
-    hosts: Sequence[str],
-    talk: Scheduler,
-    record: DealRecord,
-    patience: float | None,
-    name: str,
-) -> Agreement:
-    """Deliver calls and replies until there is an agreement.
-
-    Raises
-    ------
-    _AbsentError
-        A peer does not receive a call or answer it within the patience.
-    """
-    try:
-        call = next(talk)
-        while True:
-            call = checked_call(name, call, len(hosts))
-            called = [hosts[peer] for peer in call.peers]
-            wanted = called if call.answers else []
-            gets = {host: me.mailbox(MarketMailbox.REPLIES.of(host)).get_async() for host in wanted}
-            question = NegotiationMessage(call.message, call.answers)
-            size = message_size(call.message)
-            silent = await _send(me, called, question, size, "call", patience)
-            silent |= await _late(me, gets, patience)
-            if silent:
-                raise _AbsentError(silent)
-            replies = [gets[host].result for host in wanted]
-            record.rounds += 1
-            record.messages += len(call.peers) + len(replies)
-            record.bytes += len(call.peers) * size
-            record.bytes += sum(map(message_size, replies))
-            call = talk.send(replies)
-    except StopIteration as end:
-        agreement: Agreement = end.value
-        return agreement
-
-
-async def _send(
-    me: Actor,
-    hosts: Sequence[str],
-    what: object,
-    size: float,
-    label: str,
-    patience: float | None,
-) -> set[str]:
-    """Send peers the same message in parallel, and wait until all have received it.
-
-    Return the hosts that have not received it within the patience.
-    """
-    puts = {
-        h: me.mailbox(MarketMailbox.INBOX.of(h)).put_async(what, size, label=label) for h in hosts
-    }
-    return await _late(me, puts, patience)
-
-
-async def _late(me: Actor, activities: dict[str, Activity], patience: float | None) -> set[str]:
-    """Wait for an activity of each host; cancel late activities and return their hosts."""
-    late: set[str] = set()
-    if patience is None:
-        for activity in activities.values():
-            await activity
-        return late
-    deadline = me.now + patience
-    for host, activity in activities.items():
-        try:
-            if activity.test() or deadline <= me.now:
-                await activity.wait(0.0)
-            else:
-                await activity.wait(deadline - me.now)
+                await task.put(flop, byte, label="task", timeout=patience)
+                await end.get(timeout=patience)
+                done, last = done + 1, me.now
         except ActivityError:
-            activity.cancel()
-            late.add(host)
-    return late
+            if patience is None:
+                raise
+        return done, last
+
+    async def _agree(self, m: int) -> tuple[tuple[str, ...], Agreement]:
+        """Return the hosts that answer, and their agreement about `m` tasks."""
+        station, name, number = self.station, self.negotiation.name, self.record.bundle
+        announced = Announcement(number, self.bundle.flop, self.bundle.byte, m)
+        absent: set[str] = set()
+        seed = negotiation_seed(station.seed, number, station.site)
+        while True:
+            hosts = [host for host in station.peers if host not in absent]
+            absent |= await self._send(hosts, announced, ANNOUNCEMENT, "announcement")
+            there = tuple(host for host in hosts if host not in absent)
+            n_peers, patience = len(there), station.patience or 0
+            answers = f"{n_peers} of {len(station.peers)} peers answer within {patience:g} s"
+            left = f"{self._left(m)}, and {answers}"
+            if not there:
+                remedy = "let hosts come back earlier, or give a longer patience"
+                raise InfeasibleError(f"{left}; {remedy}")
+            talk = self.negotiation.scheduler(n_peers, m, party_generator(seed))
+            try:
+                agreement = await self._converse(there, talk)
+                return there, checked_agreement(name, agreement, n_peers, m)
+            except _AbsentError as error:
+                absent |= error.hosts
+            except InfeasibleError as error:
+                if station.patience is None:
+                    raise
+                raise InfeasibleError(f"{left}: {error}") from error
+
+    async def _converse(self, hosts: Sequence[str], talk: Scheduler) -> Agreement:
+        """Deliver calls and replies until there is an agreement.
+
+        Raises
+        ------
+        _AbsentError
+            A peer does not receive a call or answer it within the patience.
+        """
+        me, record = self.me, self.record
+        try:
+            call = next(talk)
+            while True:
+                call = checked_call(self.negotiation.name, call, len(hosts))
+                called = [hosts[peer] for peer in call.peers]
+                boxes = {host: me.mailbox(MarketMailbox.REPLIES.of(host)) for host in called}
+                gets = {host: box.get_async() for host, box in boxes.items() if call.answers}
+                question = NegotiationMessage(call.message, call.answers)
+                size = message_size(call.message)
+                silent = await self._send(called, question, size, "call")
+                silent |= await self._late(gets)
+                if silent:
+                    raise _AbsentError(silent)
+                replies = [gets[host].result for host in called if call.answers]
+                record.rounds += 1
+                record.messages += len(call.peers) + len(replies)
+                record.bytes += len(call.peers) * size
+                record.bytes += sum(map(message_size, replies))
+                call = talk.send(replies)
+        except StopIteration as end:
+            agreement: Agreement = end.value
+            return agreement
+
+    async def _send(self, hosts: Sequence[str], what: object, size: float, label: str) -> set[str]:
+        """Send peers the same message in parallel, and wait until all have received it.
+
+        Return the hosts that have not received it within the patience.
+        """
+        boxes = {host: self.me.mailbox(MarketMailbox.INBOX.of(host)) for host in hosts}
+        puts = {host: box.put_async(what, size, label=label) for host, box in boxes.items()}
+        return await self._late(puts)
+
+    async def _late(self, activities: dict[str, Activity]) -> set[str]:
+        """Wait for an activity of each host; cancel late activities and return their hosts."""
+        me, patience = self.me, self.station.patience
+        late: set[str] = set()
+        if patience is None:
+            for activity in activities.values():
+                await activity
+            return late
+        deadline = me.now + patience
+        for host, activity in activities.items():
+            try:
+                ended = activity.test() or deadline <= me.now
+                await activity.wait(0.0 if ended else deadline - me.now)
+            except ActivityError:
+                activity.cancel()
+                late.add(host)
+        return late
 
 
 async def estimator(me: Actor, station: SchedulerStation) -> None:

@@ -26,8 +26,6 @@ from simplugin.pricing.policies.gradient import (
     GradientState,
     inverse_marginal,
     next_memory,
-    next_plain_price,
-    next_plain_rate,
     next_price,
     next_rate,
 )
@@ -157,10 +155,11 @@ class GradientAgent(Role):
         weight, steps, before = self.seat.weight, self.steps, self.rate
         if self.reading.normalised:
             inverse = inverse_marginal(self.received, weight, self.utility.alpha)
-            self.rate = float(next_rate(before, self.memory, price, inverse, steps))
+            pull = 1 - inverse * price
         else:
             marginal = weight * self.utility.marginal(max(self.received, float(steps.least)))
-            self.rate = float(next_plain_rate(before, self.memory, price, marginal, steps))
+            pull = marginal - price
+        self.rate = float(next_rate(before, self.memory, pull, steps))
         self.memory = float(next_memory(before, self.memory, steps))
 
     def inherit(self, old: GradientAgent) -> None:
@@ -260,15 +259,13 @@ class GradientManager(Role):
         """Update the price for the loads received."""
         capacity = received[SENSOR][2]
         # In order, without the compensation of Python 3.12's own sum.
-        load = demand = 0.0
+        load, demand = 0.0, 0.0 if self.scaled else 1.0
         for member in self.seat.members:
             if message := received.get(member.number):
                 load += message[2]
-                demand += message[3] if self.scaled else 0.0
-        if self.scaled:
-            self.price = float(next_price(self.price, load, capacity, demand, self.step))
-        else:
-            self.price = float(next_plain_price(self.price, load, capacity, self.step))
+                if self.scaled:
+                    demand += message[3]
+        self.price = float(next_price(self.price, load, capacity, demand, self.step))
         self.round += 1
 
     def posts(self) -> Posts:

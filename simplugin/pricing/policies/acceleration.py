@@ -32,12 +32,10 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simplugin.pricing.policies.market import MarketIteration, MarketState
-from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
+from simplugin.workloads.shared_deployment import AlphaFair, Floats, SharedDeployment
 
-Floats = NDArray[np.float64]
 # Of one slot, or of all.
 Request = TypeVar("Request", float, Floats)
 

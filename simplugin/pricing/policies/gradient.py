@@ -12,14 +12,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simplugin.core.elementary import power
 from simplugin.core.errors import WorkloadError
-from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
+from simplugin.workloads.shared_deployment import AlphaFair, Floats, Integers, SharedDeployment
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Numbers = float | Floats
 
 
@@ -194,46 +191,30 @@ def next_memory(rate: Numbers, memory: Numbers, steps: AgentSteps) -> Numbers:
     return (1 - steps.memory) * memory + steps.memory * rate
 
 
-def next_rate(
-    rate: Numbers, memory: Numbers, price: Numbers, inverse: Numbers, steps: AgentSteps
-) -> Numbers:
-    r"""Return the rate after a round, Eq. (16), for any utility.
+def next_rate(rate: Numbers, memory: Numbers, pull: Numbers, steps: AgentSteps) -> Numbers:
+    r"""Return the rate after a round, Eq. (12) or (16), for any utility.
 
     The report normalises by :math:`\rho_k`, which is :math:`1/U'_k(\rho_k)` for the logarithm;
-    so the pull is :math:`\gamma^{(2)} (1 - p / U'_k(\rho_k))` here.
+    so the pull of Eq. (16) is :math:`1 - p / U'_k(\rho_k)` here.
 
     Parameters
     ----------
     rate, memory : float64
         Rate and augmented rate before [tasks/s].
-    price : float64
-        Price of a task there, Eq. (10) [utility/task].
-    inverse : float64
-        Of the marginal utility of the application's throughput.
+    pull : float64
+        Eq. (12): marginal utility less the price of a task, Eq. (10) [utility/task]. Eq. (16): the
+        same, relative to the marginal utility.
     steps : AgentSteps
         Step sizes.
     """
     drawn = (1 - steps.rate) * rate + steps.rate * memory
-    return _positive(drawn + steps.utility * (1 - inverse * price))
-
-
-def next_plain_rate(
-    rate: Numbers, memory: Numbers, price: Numbers, marginal: Numbers, steps: AgentSteps
-) -> Numbers:
-    """Return the rate after a round, Eq. (12), for a given marginal utility of the throughput."""
-    drawn = (1 - steps.rate) * rate + steps.rate * memory
-    return _positive(drawn + steps.utility * (marginal - price))
-
-
-def next_plain_price(price: Numbers, load: Numbers, capacity: Numbers, step: Numbers) -> Numbers:
-    """Return the price of a resource after a round, Eqs. (14) and (15)."""
-    return _positive(price + step * (load - capacity))
+    return _positive(drawn + steps.utility * pull)
 
 
 def next_price(
     price: Numbers, load: Numbers, capacity: Numbers, demand: Numbers, step: Numbers
 ) -> Numbers:
-    """Return the price of a resource after a round, Eqs. (17) and (18).
+    """Return the price of a resource after a round, Eqs. (14), (15), (17) and (18).
 
     Without demand the denominator vanishes, and the price is 0: the limit of the equation, as
     the load is below the capacity then.
@@ -245,7 +226,7 @@ def next_price(
     load, capacity : float64
         Of the resource [flop/s] or [byte/s].
     demand : float64
-        The denominator.
+        The denominator; 1.0 in Eqs. (14) and (15).
     step : float64
         Step size.
     """
@@ -390,11 +371,11 @@ class GradientIteration:
         price = task_price(sharing, state.host_price, state.link_price)
         if reading.normalised:
             inverse = np.asarray(inverse_marginal(received, sharing.weight, utility.alpha))
-            rate = next_rate(state.rate, state.memory, price, inverse[owner], steps)
+            pull = 1 - inverse[owner] * price
         else:
             known = np.maximum(received[owner], steps.least)
-            marginal = sharing.weight[owner] * utility.marginal(known)
-            rate = next_plain_rate(state.rate, state.memory, price, marginal, steps)
+            pull = sharing.weight[owner] * utility.marginal(known) - price
+        rate = next_rate(state.rate, state.memory, pull, steps)
         rate = np.where(sharing.computes, rate, 0.0)
         loaded, seen = state.rate, throughput
         if reading.seidel:
@@ -404,16 +385,14 @@ class GradientIteration:
         loads = sharing.host_load(loaded), _over_links(sharing, sharing.byte[owner] * flow)
         capacities = sharing.speed, sharing.bandwidth
         sizes = np.asarray(self.steps.host), np.asarray(self.steps.link)
+        demands: tuple[Numbers, Numbers] = (1.0, 1.0)
         if self.scaled:
             worth = seen if reading.fresh else received
             inverse = np.asarray(inverse_marginal(worth, sharing.weight, utility.alpha))
             count = state.count if reading.counted else np.ones(sharing.n_agents)
             demands = host_demand(sharing, inverse), link_demand(sharing, inverse, count)
-            scaled = zip(prices, loads, capacities, demands, sizes, strict=True)
-            host_price, link_price = (np.asarray(next_price(*each)) for each in scaled)
-        else:
-            plain = zip(prices, loads, capacities, sizes, strict=True)
-            host_price, link_price = (np.asarray(next_plain_price(*each)) for each in plain)
+        terms = zip(prices, loads, capacities, demands, sizes, strict=True)
+        host_price, link_price = (np.asarray(next_price(*each)) for each in terms)
         return GradientState(
             rate,
             np.asarray(next_memory(state.rate, state.memory, steps)),

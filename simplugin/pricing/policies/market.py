@@ -77,14 +77,10 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simplugin.core.elementary import exp, log, power
 from simplugin.core.errors import InfeasibleError, WorkloadError
-from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from simplugin.workloads.shared_deployment import AlphaFair, Floats, Integers, SharedDeployment
 
 # How fast the rounds at which the metric changes grow apart.
 GROWTH = 1.5
