@@ -15,7 +15,7 @@ import numpy as np
 from simplugin.core.errors import WorkloadError
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing import Method, Role, Roles, deploy, iterate, negotiate
-from simplugin.pricing.method import SENSOR, Floats, Message, Posts
+from simplugin.pricing.method import SENSOR, Message, Posts
 from simplugin.pricing.neighbourhood import (
     ABOVE,
     BELOW,
@@ -24,6 +24,7 @@ from simplugin.pricing.neighbourhood import (
 )
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.workloads import AlphaFair, Application, SharedDeployment
+from simplugin.workloads.shared_deployment import Floats
 
 
 @dataclass(frozen=True)

@@ -500,25 +500,14 @@ def simulate_periodic(
         for _, child in failing_links_on_routes(platform, sharing, off.difference(sharing.hosts))
     }
     stations = {} if grain is None else live_stations(sharing, grain, settings.period, until)
-    if changes and not isinstance(platform, Graph | Platform):
-        platform = read_platform(platform)
-    if isinstance(platform, Graph | Platform):
+    if changes or isinstance(platform, Graph):
+        if not isinstance(platform, Graph | Platform):
+            platform = read_platform(platform)
         platform = changing(platform, changes, sharing)
+    parties = sharing, tuple(applications), frozenset(failing), method, utility, settings, stations
     result = simulate(
         platform,
-        [
-            (
-                safe[0],
-                monitor,
-                sharing,
-                tuple(applications),
-                frozenset(failing),
-                method,
-                utility,
-                settings,
-                stations,
-            )
-        ],
+        [(safe[0], monitor, *parties)],
         **with_defaults(simulation, SimGridOptions.linear()),
     )
     date, rates, prices = result.value_of("monitor")

@@ -110,12 +110,7 @@ def run(scenario: Scenario) -> ScenarioResult:
             negotiation,
             believed=believed,
             platform=platform,
-            rules=ServiceRules(
-                overlap=settings.overlap,
-                counters=settings.counters,
-                dispatch=settings.dispatch,
-                patience=settings.patience,
-            ),
+            rules=ServiceRules(**settings.model_dump(exclude={"decides"})),
             **scenario.simulation.keywords(),
         )
     found = BundleAssessment(done, left_open)
@@ -217,29 +212,21 @@ def negotiation_of(
     if name in NEGOTIATIONS and not parameters:
         return NEGOTIATIONS[name]
     policy = policy_of(scenario, SCHEDULERS)
-    found: Any = None
-    trial = parameters
-    if decides == "negotiation":
-        make, trial = policy, {}
-
-        def policy(values: Any, n_tasks: int, capacities: Any, discounts: Any) -> tuple[Any, float]:
-            """Negotiate in this process."""
-            nonlocal found
-            found = make(**parameters)
-            if not isinstance(found, BundleNegotiation):
-                raise WorkloadError(f"it returns {type(found).__name__}; return a Negotiation")
-            seed = scenario.simulation.seed
-            done = negotiate(found, values, n_tasks, capacities, discounts, seed)
-            return done.amounts, done.price
-
     if ":" in name:
         policy = _guarded(policy)
     key = ("scheduler", "parameters" if parameters else "name")
     kinds = (InfeasibleError, WorkloadError, TypeError, ValueError)
     unusable = f"{scenario.scheduler.name!r} cannot be used: "
+    seed = scenario.simulation.seed
     with scenario.errors_at(*key, of=kinds, before=unusable):
-        assigned(decide(policy, market, scenario.simulation.seed, trial), market)
-    return found or as_negotiation(policy, name, parameters)
+        if decides == "negotiation":
+            found = policy(**parameters)
+            if not isinstance(found, BundleNegotiation):
+                raise WorkloadError(f"it returns {type(found).__name__}; return a Negotiation")
+            _guarded(negotiate)(found, *market.arguments, seed=seed)
+            return found
+        assigned(decide(policy, market, seed, parameters), market)
+    return as_negotiation(policy, name, parameters)
 
 
 def site_in(scenario: Scenario, platform: Platform | Path) -> PeerSite | PeerGrid:
