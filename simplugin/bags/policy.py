@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
@@ -373,21 +374,39 @@ class Negotiator(Protocol):
         """Return the messages that answer one of a neighbour."""
 
 
-def converse(tree: Tree, nodes: Sequence[Negotiator]) -> int:
-    """Deliver the messages of negotiators until there are none, without simulating them.
+Negotiating = TypeVar("Negotiating", bound=Negotiator)
+
+
+def converse(
+    tree: Tree, bags: Bags, make: Callable[..., Negotiating]
+) -> tuple[list[Negotiating], int]:
+    """Let the nodes of a tree negotiate until there are no messages, without simulating them.
 
     Parameters
     ----------
     tree : Tree
         The platform.
-    nodes : sequence of Negotiator, shape (n_hosts,)
-        The negotiators of its hosts.
+    bags : Bags
+        The applications.
+    make : callable
+        ``(known, is_root=...) -> Negotiator``.
 
     Returns
     -------
-    int
+    nodes : list of Negotiator, shape (n_hosts,)
+        The negotiators of the hosts at the end.
+    messages : int
         Number of messages.
+
+    Raises
+    ------
+    InfeasibleError
+        No host computes an application.
     """
+    bags.allowed(tree.hosts, tree.speed)
+    nodes = [
+        make(NodeKnowledge.of(tree, bags, host), is_root=host == 0) for host in range(tree.n_hosts)
+    ]
     # Number of each host among the children of its parent.
     place = {child: at for row in tree.children for at, child in enumerate(row, 1)}
     waiting = deque([(0, nodes[0].begin())])
@@ -401,7 +420,50 @@ def converse(tree: Tree, nodes: Sequence[Negotiator]) -> int:
             else:
                 to, source = tree.children[host][target - 1], PARENT
             waiting.append((to, nodes[to].hear(source, message)))
-    return count
+    return nodes, count
+
+
+@dataclass(frozen=True, eq=False)
+class NegotiatedRates:
+    """Rates that the nodes of a tree agreed on.
+
+    Attributes
+    ----------
+    compute : float64, shape (n_hosts, n_applications)
+        Tasks that each host is to compute [tasks/s].
+    sent : float64, shape (n_hosts, n_applications)
+        Tasks that each host is to get from its parent [tasks/s]; the root's row is all that it
+        releases.
+    fair : float
+        The smallest throughput over weight [tasks/s].
+    plans : tuple of NodePlan, shape (n_hosts,)
+        The same rates as each node has them.
+    """
+
+    compute: NDArray[np.float64]
+    sent: NDArray[np.float64]
+    fair: float
+    plans: tuple[NodePlan, ...]
+
+    @property
+    def throughput(self) -> NDArray[np.float64]:
+        """Of each application [tasks/s], shape (n_applications,)."""
+        released: NDArray[np.float64] = self.sent[0]
+        return released
+
+
+def rates_of(
+    tree: Tree, nodes: Sequence[Negotiator]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[NodePlan, ...]]:
+    """Return `compute`, `sent` and `plans` of `NegotiatedRates` from nodes that have plans."""
+    plans = tuple(plan for node in nodes if (plan := node.plan) is not None)
+    compute = np.array([plan.rates[0] for plan in plans])
+    sent = np.zeros_like(compute)
+    for children, plan in zip(tree.children, plans, strict=True):
+        for child, row in zip(children, plan.rates[1:], strict=True):
+            sent[child] = row
+    sent[0] = compute[0] + sent[list(tree.children[0])].sum(axis=0)
+    return compute, sent, plans
 
 
 class Planner(Protocol):

@@ -25,9 +25,9 @@ class LargestTotal:
 
     Attributes
     ----------
-    host_price, link_price : float64, shapes (n_hosts,) and (n_links,)
-        Shadow prices: no path of a task costs less than its application's weight,
-        and what all capacity brings in is the sum.
+    price : float64, shape (n_hosts + n_links,)
+        Shadow prices of a flop on each host, then of a byte on each link: no path of a task costs
+        less than its application's weight, and what all capacity brings in is the sum.
     served : bool, shape (n_applications,)
         True for applications with a positive throughput.
     equal : float64, shape (n_groups, n_applications)
@@ -36,8 +36,7 @@ class LargestTotal:
         with those of others, so that small ones do not drown in the sum.
     """
 
-    host_price: Floats
-    link_price: Floats
+    price: Floats
     served: NDArray[np.bool_]
     equal: Floats
 
@@ -61,24 +60,21 @@ def largest_total(flows: Flows) -> LargestTotal:
     solver.changeColsCost(len(columns), columns, cost)
     solver.changeColBounds(load, 1.0, 1.0)
     # Prices are in units of `worth`.
-    price = program.prices(solve_highs(solver).row_dual, sharing)
+    price = program.prices(solve_highs(solver).row_dual)
     price = flows.mended(price, sharing.weight / worth)
     # Utility per flop and byte; no way may be cheaper than its weight, not even by rounding.
-    host_price, link_price = price[: sharing.n_hosts], price[sharing.n_hosts :]
-    ratio = float(np.max(sharing.weight / flows.cheapest(host_price, link_price)))
-    return _face(flows, host_price * ratio, link_price * ratio)
+    return _face(flows, price * float(np.max(sharing.weight / flows.cheapest(price))))
 
 
-def _face(flows: Flows, host_price: Floats, link_price: Floats) -> LargestTotal:
+def _face(flows: Flows, price: Floats) -> LargestTotal:
     """Return what complementary slackness says of all optima."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     sharing = flows.sharing
     application = sharing.application
-    price = flows.carriage(link_price) + sharing.flop[application] * host_price[sharing.host]
-    cheap = flows.computes & (price <= sharing.weight[application] * (1 + EQUAL))
-    income = np.concatenate([host_price * sharing.speed, link_price * sharing.bandwidth])
+    cheap = flows.computes & (flows.ways(price) <= sharing.weight[application] * (1 + EQUAL))
+    income = price * flows.capacity
     priced = income > NOISE * income.sum()
     below = sharing.gather(cheap.astype(np.float64)) > 0
     on_host = np.flatnonzero(cheap & priced[sharing.host])
@@ -97,7 +93,7 @@ def _face(flows: Flows, host_price: Floats, link_price: Floats) -> LargestTotal:
     sums = np.bincount(group[sharing.n_applications :], income, minlength=int(group.max()) + 1)
     equal = np.zeros((len(groups), sharing.n_applications))
     equal[of, np.flatnonzero(served)] = sharing.weight[served] / sums[groups][of]
-    return LargestTotal(host_price, link_price, served, equal)
+    return LargestTotal(price, served, equal)
 
 
 # Share of the value of all capacity under which that of a resource is rounding.
@@ -112,15 +108,12 @@ class Bottleneck:
     ----------
     price : float64, shape (n_applications,)
         Of a task of each application along its cheapest way [s/task].
-    host_price : float64, shape (n_hosts,)
-        Of computation [s/flop].
-    link_price : float64, shape (n_links,)
-        Of traffic [s/byte].
+    of_resources : float64, shape (n_hosts + n_links,)
+        Of a flop on each host, then of a byte on each link [s/flop], [s/byte].
     """
 
     price: Floats
-    host_price: Floats
-    link_price: Floats
+    of_resources: Floats
 
 
 class Bottlenecks:
@@ -152,14 +145,12 @@ class Bottlenecks:
         worth : float64, shape (n_applications,), optional
             Least price of a task, in the same unit.
         """
-        sharing = self.flows.sharing
-        income = price * np.concatenate([sharing.speed, sharing.bandwidth])
+        income = price * self.flows.capacity
         price = np.where(income > NOISE * income.sum(), price, 0.0)
         if worth is not None:
             price = self.flows.mended(price, worth)
-        price = price / float(price @ np.concatenate([sharing.speed, sharing.bandwidth]))
-        host_price, link_price = price[: sharing.n_hosts], price[sharing.n_hosts :]
-        return Bottleneck(self.flows.cheapest(host_price, link_price), host_price, link_price)
+        price = price / float(price @ self.flows.capacity)
+        return Bottleneck(self.flows.cheapest(price), price)
 
     def search(self, throughput: Floats) -> tuple[Floats, Bottleneck]:
         """Return rates that make throughputs with the least load, and what bounds them.
@@ -177,7 +168,6 @@ class Bottlenecks:
         bottleneck : Bottleneck
             The bound that forbids any smaller load.
         """
-        sharing = self.flows.sharing
         self._load(throughput)
         program, solver = self._program, self._solver
         assert program is not None
@@ -188,8 +178,8 @@ class Bottlenecks:
         solution = solve_highs(solver)
         # Increase of the load by one more task.
         worth = np.asarray(solution.col_dual)[program.master] / program.unit[program.master]
-        prices = program.prices(solution.row_dual, sharing)
-        return program.rates(solution.col_value, sharing), self.bottleneck(prices, worth)
+        bottleneck = self.bottleneck(program.prices(solution.row_dual), worth)
+        return program.rates(solution.col_value), bottleneck
 
     def _load(self, throughput: Floats) -> None:
         """Give the solver a program that suits the throughputs, unless the one it has does."""

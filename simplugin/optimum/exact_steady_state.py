@@ -10,6 +10,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.core.errors import InfeasibleError, PlatformError, WorkloadError
 from simplugin.optimum.steady_state import Port, SteadyProgram, TreeFlows
@@ -19,7 +20,8 @@ from simplugin.workloads.applications import Bags
 Rates = tuple[tuple[Fraction, ...], ...]
 Sparse = dict[int, dict[int, Fraction]]
 
-_NONE = Fraction(0)
+# Of any type for arrays of objects.
+_NONE: Any = Fraction(0)
 # Relative difference of quantities that are equal but for rounding.
 _ROUNDING = Fraction(1, 10**12)
 
@@ -97,23 +99,17 @@ def exact_steady_state(
     program.fairest()
     system = _System(flows, max_denominator)
     level = [Fraction(-1)] * bags.n_applications
-    prices: tuple[list[Fraction], list[Fraction]] | None = None
     for basis, stopped in program.stages:
         value = system.primal(basis, level)
-        if prices is None:
-            prices = system.prices(basis)
         for kind in stopped:
             level[kind] = value[flows.fair]
     program.chosen(least_communication=True)
-    value = system.primal(program.solver.getBasis(), level)
-    assert prices is not None
-    prices = [max(x, _NONE) for x in prices[0]], [max(x, _NONE) for x in prices[1]]
-    compute = system.feasible(system.compute(value))
+    compute = system.feasible(system.primal(program.solver.getBasis(), level))
     sent = gathered(tree, compute)
-    throughput = sent[0]
-    fair = min(x / system.exact(w) for x, w in zip(throughput, bags.weight, strict=True))
-    system.check(throughput, fair, level, prices)
-    return ExactState(compute, sent, throughput, fair, tuple(prices[0]), tuple(prices[1]))
+    fair = min(sent[0] / system.exacts(bags.weight))
+    cpu_price, port_price = system.prices(program.stages[0][0])
+    system.check(sent[0], level, fair, cpu_price, port_price)
+    return ExactState(compute, sent, sent[0], fair, tuple(cpu_price), tuple(port_price))
 
 
 class _System:
@@ -122,25 +118,24 @@ class _System:
     def __init__(self, flows: TreeFlows, max_denominator: int | None) -> None:
         self.flows = flows
         self.limit = max_denominator
-        known: dict[float, Fraction] = {}
         entries = flows.entries
+        share = self.exacts(entries.demand) / self.exacts(entries.capacity)
         self.rows: Sparse = defaultdict(dict)
-        for row, column, *quantities in zip(
-            entries.row.tolist(),
-            entries.column.tolist(),
-            entries.demand.tolist(),
-            entries.capacity.tolist(),
-            strict=True,
+        for row, column, x in zip(
+            entries.row.tolist(), entries.column.tolist(), share, strict=True
         ):
-            for x in quantities:
-                if x not in known:
-                    known[x] = self.exact(x)
-            self.rows[row][column] = known[quantities[0]] / known[quantities[1]]
+            self.rows[row][column] = x
 
     def exact(self, number: float) -> Fraction:
         """Return the fraction of a float."""
         fraction = Fraction(number)
         return fraction if self.limit is None else fraction.limit_denominator(self.limit)
+
+    def exacts(self, numbers: NDArray[np.float64]) -> NDArray[np.object_]:
+        """Return the fractions of floats."""
+        # Many are alike.
+        values, places = np.unique(numbers, return_inverse=True)
+        return np.array([self.exact(value) for value in values.tolist()], dtype=object)[places]
 
     def primal(self, basis: Any, level: list[Fraction]) -> dict[int, Fraction]:
         """Return the basic columns of a basis; levels of -1 are those still to be raised."""
@@ -174,9 +169,9 @@ class _System:
             columns.discard(self.flows.fair)
         return columns, tight
 
-    def prices(self, basis: Any) -> tuple[list[Fraction], list[Fraction]]:
-        """Return the prices of CPUs and ports at the first basis."""
-        flows = self.flows
+    def prices(self, basis: Any) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+        """Return the prices of CPUs and ports at the first basis, not negative."""
+        flows, tree = self.flows, self.flows.tree
         columns, tight = self._basic(basis, [Fraction(-1)])
         # One equation per basic column: the cost of its usage equals its objective.
         equations: Sparse = {column: {} for column in columns}
@@ -186,81 +181,62 @@ class _System:
                     equations[column][row] = x
         right = {column: Fraction(int(column == flows.fair)) for column in columns}
         dual = _solve(equations, right)
-        n_hosts = flows.tree.n_hosts
-        cpu, port = [Fraction(0)] * n_hosts, [Fraction(0)] * n_hosts
+        cpu, port = (np.full(tree.n_hosts, _NONE) for _ in range(2))
         for at, host in enumerate(flows.computing.tolist()):
-            cpu[host] = dual.get(at, Fraction(0)) / self.exact(flows.tree.speed[host])
+            cpu[host] = dual.get(at, _NONE) / self.exact(tree.speed[host])
         for at, host in enumerate(flows.port_of_row.tolist(), flows.first_port):
-            port[host] = dual.get(at, Fraction(0))
-        return cpu, port
+            port[host] = dual.get(at, _NONE)
+        return np.maximum(cpu, _NONE), np.maximum(port, _NONE)
 
-    def compute(self, value: dict[int, Fraction]) -> Rates:
-        """Return what each host computes of each type."""
-        return tuple(
-            tuple(value.get(column, Fraction(0)) for column in row)
-            for row in self.flows.column.tolist()
-        )
+    @property
+    def _payer(self) -> NDArray[np.int64]:
+        """The host that owns the port to each host."""
+        tree = self.flows.tree
+        return tree.parent if self.flows.port == "single" else np.arange(tree.n_hosts)
 
-    def _payer(self, host: int) -> int:
-        """Return the host that owns the port to a host."""
-        return int(self.flows.tree.parent[host]) if self.flows.port == "single" else host
-
-    def feasible(self, compute: Rates) -> Rates:
-        """Return nonnegative rates without any overload.
+    def feasible(self, value: dict[int, Fraction]) -> Rates:
+        """Return what each host computes of each type, not negative and without any overload.
 
         Where quantities are equal but for rounding, those of the basis can miss that by as much.
         """
-        tree, bags, exact = self.flows.tree, self.flows.bags, self.exact
-        flop, byte = ([exact(x) for x in each.tolist()] for each in (bags.flop, bags.byte))
-        compute = tuple(tuple(max(x, _NONE) for x in row) for row in compute)
-        sent, busy, most = gathered(tree, compute), [_NONE] * tree.n_hosts, Fraction(1)
-        for host, speed in enumerate(map(exact, tree.speed.tolist())):
-            if speed:
-                most = max(most, _dot(compute[host], flop) / speed)
-            if host:
-                busy[self._payer(host)] += _dot(sent[host], byte) / exact(tree.bandwidth[host])
-        most = max(most, *busy)
-        return tuple(tuple(x / most for x in row) for row in compute)
+        tree, bags = self.flows.tree, self.flows.bags
+        rows = [[value.get(column, _NONE) for column in row] for row in self.flows.column.tolist()]
+        compute = np.maximum(rows, _NONE)
+        sent = np.array(gathered(tree, compute.tolist()))
+        times = sent[1:] @ self.exacts(bags.byte) / self.exacts(tree.bandwidth[1:])
+        busy = np.full(tree.n_hosts, _NONE)
+        np.add.at(busy, self._payer[1:], times)
+        fast = tree.speed > 0
+        used = compute[fast] @ self.exacts(bags.flop) / self.exacts(tree.speed[fast])
+        return tuple(map(tuple, compute / max(Fraction(1), *used, *busy)))
 
     def check(
         self,
         throughput: Sequence[Fraction],
-        fair: Fraction,
         level: list[Fraction],
-        prices: tuple[list[Fraction], list[Fraction]],
+        fair: Fraction,
+        cpu_price: NDArray[np.object_],
+        port_price: NDArray[np.object_],
     ) -> None:
         """Raise if only a tolerance makes throughputs feasible, or the smallest level optimal."""
-        tree, bags, exact = self.flows.tree, self.flows.bags, self.exact
-        flop, byte, weight = (
-            [exact(x) for x in each.tolist()] for each in (bags.flop, bags.byte, bags.weight)
-        )
+        tree, bags, allowed = self.flows.tree, self.flows.bags, self.flows.allowed
+        weight = self.exacts(bags.weight)
         # Price of a byte on its path to each host.
-        way = [_NONE] * tree.n_hosts
-        cheapest: list[Fraction | None] = [None] * len(flop)
-        for host, parent in enumerate(tree.parent.tolist()):
-            if host:
-                price = prices[1][self._payer(host)]
-                way[host] = way[parent] + price / exact(tree.bandwidth[host])
-            if tree.speed[host]:
-                for kind in np.flatnonzero(self.flows.allowed[host]).tolist():
-                    price = flop[kind] * prices[0][host] + byte[kind] * way[host]
-                    so_far = cheapest[kind]
-                    cheapest[kind] = price if so_far is None else min(so_far, price)
-        wanted = [w * y for w, y in zip(weight, level, strict=True)]
-        fits = all(abs(x - y) <= _ROUNDING * y for x, y in zip(throughput, wanted, strict=True))
-        income = sum(prices[1], _dot(prices[0], [exact(x) for x in tree.speed.tolist()]))
-        spent = _dot([x or _NONE for x in cheapest], weight)
-        if not fits or income > fair * spent * (1 + _ROUNDING):
+        way = np.full(tree.n_hosts, _NONE)
+        of_link = port_price[self._payer[1:]] / self.exacts(tree.bandwidth[1:])
+        for host, price in enumerate(of_link, 1):
+            way[host] = way[tree.parent[host]] + price
+        price = np.outer(cpu_price, self.exacts(bags.flop)) + np.outer(way, self.exacts(bags.byte))
+        cheapest = [min(column[may]) for column, may in zip(price.T, allowed.T, strict=True)]
+        wanted = weight * level
+        fits = np.all(np.abs(throughput - wanted) <= _ROUNDING * wanted)
+        income = cpu_price @ self.exacts(tree.speed) + sum(port_price)
+        if not fits or income > fair * (cheapest @ weight) * (1 + _ROUNDING):
             remedy = "max_denominator" if self.limit is None else "a larger max_denominator"
             raise InfeasibleError(
                 f"the basis found for the tree of {tree.hosts[0]!r} is optimal to a tolerance"
                 f" only; give {remedy}, or quantities closer to one another"
             )
-
-
-def _dot(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
-    """Return the sum of products."""
-    return sum((x * y for x, y in zip(left, right, strict=True) if x), Fraction(0))
 
 
 def _check_rounding(tree: Tree, bags: Bags, limit: int) -> None:

@@ -143,13 +143,19 @@ def weighted_max_min(sharing: SharedDeployment) -> FairShare:
     # The bound of the smallest level is the program of the first stage; its prices.
     first = bounds[int(stop[np.argmin(level)])]
     scale = 1 / float(first.price @ sharing.weight)
-    price, host_price, link_price = (
-        scale * part for part in (first.price, first.host_price, first.link_price)
-    )
-    host_price, link_price = _of_no_capacity(flows, price, host_price, link_price)
+    price = _of_no_capacity(flows, scale * first.price, scale * first.of_resources)
     gaps = [abs(1 - float(bounds[int(number)].price @ throughput)) for number in stop]
     error = certify(max(error, *gaps), "the max-min fair sharing", _remedy(Paths(flows)))
-    return FairShare(rate, throughput, host_price, link_price, float(level.min()), error)
+    return _fair_share(flows, rate, price, float(level.min()), error)
+
+
+def _fair_share(
+    flows: Flows, rate: Floats, price: Floats, objective: float, error: float
+) -> FairShare:
+    """Return the sharing of some rates, with the prices of hosts and links."""
+    host_price, link_price = np.split(price, [flows.sharing.n_hosts])
+    throughput = flows.sharing.throughput(rate)
+    return FairShare(rate, throughput, host_price, link_price, objective, error)
 
 
 def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
@@ -172,23 +178,15 @@ def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
     certify(error, f"the fair sharing for alpha {alpha:g}", _remedy(ways))
     # Relative to the largest price: for a large alpha prices leave double precision.
     top = float(price.max())
-    prices = np.zeros(sharing.n_hosts + sharing.n_links)
+    prices = np.zeros(len(flows.capacity))
     prices[ways.resource] = np.exp(price - top)
-    prices = np.divide(prices, _capacity(sharing), out=prices, where=prices > 0)
+    prices = np.divide(prices, flows.capacity, out=prices, where=prices > 0)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
-        host_price, link_price = _of_no_capacity(
-            flows,
-            np.exp(_log_worth(sharing, rate, alpha) - top),
-            prices[: sharing.n_hosts],
-            prices[sharing.n_hosts :],
-        )
-        host_price, link_price = (
-            np.multiply(part, np.exp(top), out=np.zeros(len(part)), where=part > 0)
-            for part in (host_price, link_price)
-        )
-        throughput = sharing.throughput(rate)
-        objective = float(utility.objective(throughput, sharing.weight))
-    return FairShare(rate, throughput, host_price, link_price, objective, error)
+        worth = np.exp(_log_worth(sharing, rate, alpha) - top)
+        prices = _of_no_capacity(flows, worth, prices)
+        prices = np.multiply(prices, np.exp(top), out=np.zeros(len(prices)), where=prices > 0)
+        objective = float(utility.objective(sharing.throughput(rate), sharing.weight))
+    return _fair_share(flows, rate, prices, objective, error)
 
 
 def _missed(
@@ -259,15 +257,10 @@ def _by_cuts(ways: Paths, flows: Flows, alpha: float) -> tuple[Floats, Floats]:
     rate, bounds, y, _ = _cut(
         flows, lambda bound: alpha_fair(bound, sharing.weight, alpha), SETTLED * max(1.0, 1 / alpha)
     )
-    income = np.array([np.append(bound.host_price, bound.link_price) for bound in bounds])
+    income = np.array([bound.of_resources for bound in bounds])
     with np.errstate(divide="ignore"):
-        income = np.log(income[:, ways.resource] * _capacity(sharing)[ways.resource])
+        income = np.log(income[:, ways.resource] * flows.capacity[ways.resource])
     return rate, np.logaddexp.reduce(income + y[:, None], axis=0)
-
-
-def _capacity(sharing: SharedDeployment) -> Floats:
-    """Return the capacity of hosts, then of links."""
-    return np.concatenate([sharing.speed, sharing.bandwidth])
 
 
 def _remedy(ways: Paths) -> str:
@@ -301,15 +294,14 @@ def _largest(flows: Flows) -> FairShare:
 
     rate, _, _, error = _cut(flows, even, SETTLED)
     ways = Paths(flows)
-    income = np.append(most.host_price, most.link_price) * _capacity(sharing)
     with np.errstate(divide="ignore"):
-        price = np.log(income[ways.resource])
+        price = np.log((most.price * flows.capacity)[ways.resource])
     error = max(error, ways.error(rate, price, np.log(sharing.weight)))
     certify(error, "the largest throughput", _remedy(ways))
-    throughput = sharing.throughput(rate)
-    objective = float(sharing.weight @ throughput)
-    prices = _of_no_capacity(flows, sharing.weight, most.host_price, most.link_price)
-    return FairShare(rate, throughput, *prices, objective, error)
+    objective = float(sharing.weight @ sharing.throughput(rate))
+    return _fair_share(
+        flows, rate, _of_no_capacity(flows, sharing.weight, most.price), objective, error
+    )
 
 
 def _cut(
@@ -355,21 +347,19 @@ def _cut(
     return rate, bounds, rest, float(missed.max(initial=0.0))
 
 
-def _of_no_capacity(
-    flows: Flows, price: Floats, host_price: Floats, link_price: Floats
-) -> tuple[Floats, Floats]:
+def _of_no_capacity(flows: Flows, worth: Floats, price: Floats) -> Floats:
     """Return prices also of hosts and links without capacity: at which none would use them."""
     sharing = flows.sharing
     lost = sharing.computes & ~flows.computes
     if not np.any(lost):
-        return host_price, link_price
-    host_price, link_price = host_price.copy(), link_price.copy()
+        return price
+    price = price.copy()
     flop, byte = sharing.flop[sharing.application], sharing.byte[sharing.application]
-    missing = price[sharing.application] - flows.carriage(link_price)
+    missing = worth[sharing.application] - flows.carriage(price)
     idle = np.flatnonzero(lost & (sharing.speed[sharing.host] == 0))
-    np.maximum.at(host_price, sharing.host[idle], missing[idle] / flop[idle])
+    np.maximum.at(price, sharing.host[idle], missing[idle] / flop[idle])
     # The first link without bandwidth on the path gets the missing price.
-    missing = missing - flop * host_price[sharing.host]
+    missing = missing - flop * price[sharing.host]
     closed = flows.carries.copy()
     closed[flows.carries] = sharing.bandwidth[sharing.link[flows.carries]] == 0
     first = np.where(closed, np.arange(sharing.n_agents), -1)
@@ -377,5 +367,6 @@ def _of_no_capacity(
         above = first[sharing.parent[level]]
         first[level] = np.where(above >= 0, above, first[level])
     behind = np.flatnonzero(lost & (first >= 0))
-    np.maximum.at(link_price, sharing.link[first[behind]], missing[behind] / byte[first[behind]])
-    return host_price, link_price
+    link = sharing.n_hosts + sharing.link[first[behind]]
+    np.maximum.at(price, link, missing[behind] / byte[first[behind]])
+    return price

@@ -30,6 +30,8 @@ class Program:
 
     Attributes
     ----------
+    flows : Flows
+        The ways that tasks can take.
     usage : csc_array, shape (n_used_resources, n_columns)
         Share of each resource's capacity that a unit of each column takes.
     balance : csc_array, shape (n_branchings, n_columns)
@@ -44,6 +46,7 @@ class Program:
         Unit of each column [tasks/s].
     """
 
+    flows: Flows
     usage: csc_array[np.float64]
     balance: csc_array[np.float64]
     resource: Integers
@@ -52,19 +55,18 @@ class Program:
     column: Integers
     unit: Floats
 
-    def rates(self, values: ArrayLike, sharing: SharedDeployment) -> Floats:
+    def rates(self, values: ArrayLike) -> Floats:
         """Return the rate of each agent [tasks/s] from the value of each column."""
-        rate = np.zeros(sharing.n_agents)
+        rate = np.zeros(self.flows.sharing.n_agents)
         of_column = np.asarray(values, dtype=float)[self.column] * self.unit[self.column]
         rate[self.agent] = np.maximum(of_column, 0.0)
         return rate
 
-    def prices(self, duals: ArrayLike, sharing: SharedDeployment) -> Floats:
+    def prices(self, duals: ArrayLike) -> Floats:
         """Return the price of each host's flop and each link's byte from each row's dual."""
-        capacity = np.concatenate([sharing.speed, sharing.bandwidth])
-        price = np.zeros(len(capacity))
+        price = np.zeros(len(self.flows.capacity))
         of_row = np.maximum(-np.asarray(duals, dtype=float)[: len(self.resource)], 0.0)
-        price[self.resource] = of_row / capacity[self.resource]
+        price[self.resource] = of_row / self.flows.capacity[self.resource]
         return price
 
 
@@ -120,6 +122,11 @@ class Flows:
             raise InfeasibleError(
                 f"application {sharing.applications[number]!r} reaches no host: {why}"
             )
+
+    @cached_property
+    def capacity(self) -> Floats:
+        """Of each host, then of each link [flop/s], [byte/s]; shape (n_hosts + n_links,)."""
+        return np.concatenate([self.sharing.speed, self.sharing.bandwidth])
 
     @cached_property
     def _through(self) -> Floats:
@@ -195,53 +202,56 @@ class Flows:
         worth : float64, shape (n_applications,)
             Of a task.
         """
-        sharing = self.sharing
-        host_price, link_price = price[: sharing.n_hosts], price[sharing.n_hosts :]
-        application = sharing.application
-        missing = worth[application] - self.carriage(link_price)
-        missing -= sharing.flop[application] * host_price[sharing.host]
+        sharing, application = self.sharing, self.sharing.application
+        missing = worth[application] - self.carriage(price)
+        missing -= sharing.flop[application] * price[sharing.host]
         low = self.computes & (missing > UNSEEN * worth[application])
         if not np.any(low):
             return price
         resource, limit = self._scarcest
-        capacity = np.concatenate([sharing.speed, sharing.bandwidth])
         added = np.zeros(len(price))
-        lost = missing[low] * limit[low] / capacity[resource[low]]
+        lost = missing[low] * limit[low] / self.capacity[resource[low]]
         np.maximum.at(added, resource[low], lost)
         return price + added
 
-    def cheapest(self, host_price: Floats, link_price: Floats) -> Floats:
-        """Return the price of the cheapest path of a task of each application.
+    def ways(self, price: Floats) -> Floats:
+        """Return the price of a task at each agent, its way included, shape (n_agents,).
 
         Parameters
         ----------
-        host_price : float64, shape (n_hosts,)
-            Of a flop.
-        link_price : float64, shape (n_links,)
-            Of a byte.
+        price : float64, shape (n_hosts + n_links,)
+            Of a flop on each host, then of a byte on each link.
+        """
+        sharing = self.sharing
+        return self.carriage(price) + sharing.flop[sharing.application] * price[sharing.host]
+
+    def cheapest(self, price: Floats) -> Floats:
+        """Return the price of the cheapest way of a task of each application.
+
+        Parameters
+        ----------
+        price : float64, shape (n_hosts + n_links,)
+            As of `ways`.
 
         Returns
         -------
         float64, shape (n_applications,)
             Of a task.
         """
-        sharing = self.sharing
-        price = self.carriage(link_price) + (
-            sharing.flop[sharing.application] * host_price[sharing.host]
-        )
-        cheapest = np.full(sharing.n_applications, np.inf)
-        np.minimum.at(cheapest, sharing.application[self.computes], price[self.computes])
+        cheapest = np.full(self.sharing.n_applications, np.inf)
+        of_agent = self.ways(price)[self.computes]
+        np.minimum.at(cheapest, self.sharing.application[self.computes], of_agent)
         return cheapest
 
-    def carriage(self, link_price: Floats) -> Floats:
+    def carriage(self, price: Floats) -> Floats:
         """Return the price of a task's way from its master to each agent, shape (n_agents,)."""
-        sharing = self.sharing
-        price = np.zeros(sharing.n_agents)
-        used = self.carries
-        price[used] = sharing.byte[sharing.application[used]] * link_price[sharing.link[used]]
+        sharing, used = self.sharing, self.carries
+        way = np.zeros(sharing.n_agents)
+        of_byte = price[sharing.n_hosts + sharing.link[used]]
+        way[used] = sharing.byte[sharing.application[used]] * of_byte
         for level in sharing.levels[1:]:
-            price[level] += price[sharing.parent[level]]
-        return price
+            way[level] += way[sharing.parent[level]]
+        return way
 
     @cached_property
     def _columns(self) -> tuple[Integers, Integers]:
@@ -289,13 +299,13 @@ class Flows:
         demand = np.concatenate(
             [sharing.flop[application[computing]], sharing.byte[application[carried]]]
         )
-        capacity = np.concatenate([sharing.speed, sharing.bandwidth])
         resource, row = np.unique(rows, return_inverse=True)
         usage = coo_array(
-            (demand * unit[columns] / capacity[rows], (row, columns)),
+            (demand * unit[columns] / self.capacity[rows], (row, columns)),
             shape=(len(resource), len(unit)),
         ).tocsc()
         return Program(
+            self,
             usage,
             self._balance(flow, rate, unit),
             resource,

@@ -25,9 +25,9 @@ Integers = NDArray[np.int64]
 ROUNDS = 200
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class GraphRelaxation:
-    """A bound, the prices that prove it, and how the relaxed schedule treats tasks.
+    """A bound, and by how much others of its kind can be better.
 
     Attributes
     ----------
@@ -35,23 +35,10 @@ class GraphRelaxation:
         No schedule ends earlier [s]; rounded down.
     limit : float
         No prices of this kind prove more [s]; inf if that is not known.
-    urgency : float64, shape (n_tasks,)
-        By how much `value` grows with the time of each task [s/s].
-    load_price : float64, shape (n_tasks, n_clusters)
-        By how much `value` grows with the time for which each task keeps all of each cluster
-        busy [s/s].
-    time : float64, shape (n_tasks,)
-        Of each task in the relaxed schedule [s].
-    load : float64, shape (n_tasks, n_clusters)
-        For how long each task keeps all of each cluster busy in it [s].
     """
 
     value: float
     limit: float
-    urgency: Floats
-    load_price: Floats
-    time: Floats
-    load: Floats
 
 
 def relaxation(
@@ -106,8 +93,7 @@ def relaxation(
     choices = Choices(graphs, site, transfers)
     path = float(np.max(choices.earliest + choices.least_time + choices.rest))
     if path == 0:
-        zero = np.zeros((graphs.n_tasks, site.n_clusters))
-        return GraphRelaxation(0.0, 0.0, zero[:, 0], zero, zero[:, 0], zero)
+        return GraphRelaxation(0.0, 0.0)
     arcs = Arcs(choices, max(path, float(np.sum(graphs.flop)) / site.power))
     return _search(arcs, tolerance)
 
@@ -116,14 +102,12 @@ def _search(arcs: Arcs, tolerance: float) -> GraphRelaxation:
     """Add choices and windows until the best bound is near the program's optimum."""
     program = _Program(arcs)
     n = arcs.n_tasks
-    best, limit, proof = -np.inf, np.inf, np.zeros(0)
+    best, limit = -np.inf, np.inf
     for _ in range(ROUNDS):
-        makespan, dual, time, load = program.solved()
+        makespan, dual, load = program.solved()
         flow = arcs.unit_flow(np.maximum(dual[n:], 0.0))
         price = arcs.prices(flow)
-        value = float(arcs.constant @ flow + price.min(axis=(1, 2)).sum())
-        if value > best:
-            best, proof = value, flow
+        best = max(best, float(arcs.constant @ flow + price.min(axis=(1, 2)).sum()))
         # Windows carry at most one unit of flow, which limits their contribution.
         lack = tolerance * makespan / 2
         windows = arcs.violated(load, makespan, lack)
@@ -135,12 +119,8 @@ def _search(arcs: Arcs, tolerance: float) -> GraphRelaxation:
         if not windows and not added:
             break
         program.add_windows(windows)
-    unit = arcs.unit
-    proof = np.append(proof, np.zeros(len(arcs.tail) - len(proof)))
-    value = rounded_down(best * unit, arcs.choices.graphs)
-    return GraphRelaxation(
-        value, limit * unit, proof[:n], arcs.load_prices(proof), time * unit, load * unit
-    )
+    value = rounded_down(best * arcs.unit, arcs.choices.graphs)
+    return GraphRelaxation(value, limit * arcs.unit)
 
 
 def rounded_down(value: float, graphs: GraphSet) -> float:
@@ -194,17 +174,16 @@ class _Program:
             first[:, cluster, [*powers, processors - 1]] = True
         self._add(first)
 
-    def solved(self) -> tuple[float, Floats, Floats, Floats]:
-        """Return the makespan, the duals of the rows, and time and load of the tasks."""
+    def solved(self) -> tuple[float, Floats, Floats]:
+        """Return the makespan, the duals of the rows, and for how long tasks keep clusters busy."""
         arcs = self.arcs
         solution = solve_highs(self.solver)
         value = np.asarray(solution.col_value)
         share = value[arcs.n_events :]
-        at = (self.task, self.cluster, self.index)
-        time, load = np.zeros(arcs.n_tasks), np.zeros(arcs.time.shape[:2])
-        np.add.at(time, self.task, share * arcs.time[at])
-        np.add.at(load, (self.task, self.cluster), share * arcs.load[at])
-        return float(value[arcs.last]), np.asarray(solution.row_dual), time, load
+        load = np.zeros(arcs.time.shape[:2])
+        used = share * arcs.load[self.task, self.cluster, self.index]
+        np.add.at(load, (self.task, self.cluster), used)
+        return float(value[arcs.last]), np.asarray(solution.row_dual), load
 
     def add_choices(self, price: Floats, paid: Floats, tolerance: float) -> bool:
         """Add the best choice on each cluster where it is cheaper than the dual of its task."""
@@ -301,7 +280,7 @@ def critical_path_bound(graphs: GraphSet, site: Site, *, transfers: bool = False
     Parameters
     ----------
     graphs, site, transfers
-        As for `relaxation_bound`.
+        As for `relaxation`.
     """
     choices = Choices(graphs, site, transfers)
     ends = choices.earliest + choices.least_time + choices.rest
@@ -347,37 +326,6 @@ def network_bound(graphs: GraphSet, site: Site) -> Bound:
     return Bound(rounded_down(max(ends), graphs), "network")
 
 
-def relaxation_bound(
-    graphs: GraphSet, site: Site, *, transfers: bool = False, tolerance: float = 1e-6
-) -> Bound:
-    """Return the bound of a linear program that weighs time against area.
-
-    It is never less than the other two, which it contains, see
-    `simplugin.optimum.task_graph_bounds.relaxation`.
-
-    Parameters
-    ----------
-    graphs : GraphSet
-        What; no graph starts before its release.
-    site : Site
-        Where.
-    transfers : bool
-        True if data take time even on an idle network, those that stay on their hosts as well;
-        the bound holds only for such schedules.
-    tolerance : float
-        Largest distance of the bound under the program's optimum, relative to it.
-
-    Raises
-    ------
-    InfeasibleError
-        HiGHS gave up.
-    WorkloadError
-        The tolerance is out of its range.
-    """
-    relaxed = relaxation(graphs, site, transfers=transfers, tolerance=tolerance).value
-    return Bound(max(relaxed, _simple_bound(graphs, site, transfers).value), "relaxation")
-
-
 def makespan_bound(
     graphs: GraphSet,
     site: Site,
@@ -391,21 +339,23 @@ def makespan_bound(
     Parameters
     ----------
     graphs, site, tolerance
-        As for `relaxation_bound`.
+        As for `relaxation`.
     transfers : bool
-        Likewise; with it the bound of the switches counts as well, see `network_bound` for where
-        it holds.
+        True if data take time even on an idle network, those that stay on their hosts as well; the
+        bound holds only for such schedules. The bound of the switches counts as well, see
+        `network_bound` for where it holds.
     program : bool
-        False leaves out `relaxation_bound`, which is slow for many tasks.
+        False leaves out `relaxation`, which is slow for many tasks.
     """
-    simple = _simple_bound(graphs, site, transfers)
+    # The first of equal ones.
+    bounds = [critical_path_bound(graphs, site, transfers=transfers), area_bound(graphs, site)]
     if transfers:
-        network = network_bound(graphs, site)
-        simple = network if network.value > simple.value else simple
+        bounds.append(network_bound(graphs, site))
+    simple = max(bounds, key=lambda each: each.value)
     if not program:
         return simple
-    relaxed = relaxation_bound(graphs, site, transfers=transfers, tolerance=tolerance)
-    return relaxed if relaxed.value > simple.value * (1 + tolerance) else simple
+    relaxed = relaxation(graphs, site, transfers=transfers, tolerance=tolerance).value
+    return Bound(relaxed, "relaxation") if relaxed > simple.value * (1 + tolerance) else simple
 
 
 def own_bounds(
@@ -431,10 +381,3 @@ def own_bounds(
         )
         for graph in graphs.graphs
     )
-
-
-def _simple_bound(graphs: GraphSet, site: Site, transfers: bool) -> Bound:
-    """Return the larger of the bounds that need no solver; if equal, the critical path's."""
-    path = critical_path_bound(graphs, site, transfers=transfers)
-    area = area_bound(graphs, site)
-    return area if area.value > path.value else path

@@ -410,8 +410,7 @@ def test_minimum_cuts_prove_what_each_application_reaches_alone():
         for price, application in zip(flows.cuts(), each.applications, strict=True):
             alone = fair_sharing(deploy(each.graph, [application])).throughput
             assert np.sum(price * capacity) == pytest.approx(alone[0], rel=1e-9)
-            of_hosts, of_links = np.split(price, [each.sharing.n_hosts])
-            cheapest = flows.cheapest(of_hosts, of_links)[each.applications.index(application)]
+            cheapest = flows.cheapest(price)[each.applications.index(application)]
             assert cheapest == pytest.approx(1.0)
 
 

@@ -17,6 +17,7 @@ from simplugin.optimum import models
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.optimum.fair_sharing import fair_sharing, weighted_max_min
+from simplugin.optimum.solvers import solve_by_cvxpy
 from simplugin.optimum.steady_state import steady_state
 from simplugin.optimum.task_graph_bounds import makespan_bound, relaxation
 from simplugin.papers.zheng.divided_bundles import continuous_optimum
@@ -65,6 +66,15 @@ def max_min(model: models.OptimumModel, weight: np.ndarray) -> np.ndarray:
     return held * scale
 
 
+def solved(problem: cp.Problem) -> float:
+    """Return the value of a program; leave out those that Clarabel does not solve."""
+    try:
+        solve_by_cvxpy(problem)
+    except UncertifiedError:
+        reject()
+    return problem.value
+
+
 @settings(max_examples=15)
 @given(seed=SEEDS, alpha=st.sampled_from([0.3, 0.5, 1.0, 2.0, math.pi, 8.0]))
 def test_fair_sharing(seed, alpha):
@@ -92,7 +102,7 @@ def test_the_largest_throughput_and_of_these_the_most_even(seed):
     unit, worth = share.throughput.mean(), sharing.weight / sharing.weight.max()
     total = model.subject_to(model.objective >= share.objective * (1 - 1e-9)).problem.constraints
     evenness = cp.Maximize(worth @ cp.entr(model["throughput"] / unit))
-    cp.Problem(evenness, total).solve(solver=cp.CLARABEL)
+    solved(cp.Problem(evenness, total))
     expected = model["throughput"].value
     assert share.throughput == pytest.approx(expected, abs=2e-3 * expected.max())
 

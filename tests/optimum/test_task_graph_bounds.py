@@ -12,14 +12,13 @@ from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError
 from simplugin.optimum import task_graph_bounds
-from simplugin.optimum.task_graph_arcs import Arcs, Choices
+from simplugin.optimum.task_graph_arcs import Arcs
 from simplugin.optimum.task_graph_bounds import (
     area_bound,
     critical_path_bound,
     makespan_bound,
     own_bounds,
     relaxation,
-    relaxation_bound,
 )
 from simplugin.platforms.sites import SUBSETS, MultiCluster, Site
 from simplugin.scenarios.importing import importable
@@ -164,14 +163,14 @@ class TestClosedForms:
         # With alpha = 1, more processors compute no faster, but p of them send in 4 / p s.
         pair = graph_of([1e9, 1e9], [(0, 1)], alpha=1.0, byte=4 * 1.25e8)
         graphs = GraphSet((pair, graph_of([1e9] * 6, alpha=1.0, name="others")))
-        assert relaxation_bound(graphs, EVEN).value == pytest.approx(2.0)
+        assert relaxation(graphs, EVEN).value == pytest.approx(2.0)
         latency = 150e-6
         path = critical_path_bound(graphs, EVEN, transfers=True).value
         assert path == pytest.approx(2 + 4 / 4 + latency)
         # With p = 3 the path takes 2 + 4 / 3 and the area (6 + 2 * 3) / 4, with p = 4 they take
         # 2 + 4 / 4 and (6 + 2 * 4) / 4: between, with a share s of 4, one falls, the other grows.
         s = (1 / 3 + latency) / (1 / 3 + 1 / 2)
-        bound = relaxation_bound(graphs, EVEN, transfers=True).value
+        bound = relaxation(graphs, EVEN, transfers=True).value
         assert bound == pytest.approx(3 + s / 2, rel=1e-6)
 
 
@@ -187,7 +186,7 @@ class TestSchedules:
         for bound in (
             area_bound(graphs, site),
             critical_path_bound(graphs, site, transfers=transfers),
-            relaxation_bound(graphs, site, transfers=transfers),
+            relaxation(graphs, site, transfers=transfers),
         ):
             assert bound.value <= best * (1 + 1e-9)
 
@@ -198,7 +197,7 @@ class TestSchedules:
         rng = np.random.default_rng(seed)
         graphs, site = random_set(seed, 3, 8, most=12)
         # These lists have the network for each of their transfers, which no switch divides.
-        bound = relaxation_bound(graphs, site, transfers=transfers).value
+        bound = relaxation(graphs, site, transfers=transfers).value
         order = np.concatenate([first + np.arange(8) for first in graphs.first[:-1]])
         mixed = tuple(sorted(order.tolist(), key=lambda task: (task % 8, rng.random())))
         for most in (1, 4, 12):
@@ -274,30 +273,7 @@ class TestRelaxation:
         area = area_bound(graphs, site).value
         path = critical_path_bound(graphs, site, transfers=True).value
         assert relaxed >= max(area, path) * (1 - 1e-6)
-        assert relaxation_bound(graphs, site, transfers=True).value >= max(area, path)
         assert relaxed >= relaxation(graphs, site).value * (1 - 1e-6)
-
-    def test_prices_and_relaxed_schedule(self):
-        graphs, site = random_set(7, 3, 10, most=20)
-        relaxed = relaxation(graphs, site)
-        # A mean of chains is no longer than what the relaxed schedule makes of it, and that of
-        # release dates and windows no longer than the bound.
-        weighed = relaxed.urgency @ relaxed.time + np.sum(relaxed.load_price * relaxed.load)
-        assert weighed <= relaxed.limit * (1 + 1e-6)
-        assert np.all(relaxed.load.sum(axis=0) <= relaxed.limit * (1 + 1e-6))
-        shortest = Choices(graphs, site).least_time
-        assert np.all(relaxed.time >= shortest * (1 - 1e-6))
-
-    def test_urgency_is_a_slope(self):
-        # A chain of 2 s and 4 s beside nothing: each second of a task counts in full.
-        graphs = GraphSet((graph_of([2e9, 4e9], [(0, 1)], alpha=1.0),))
-        relaxed = relaxation(graphs, EVEN)
-        assert relaxed.urgency == pytest.approx([1.0, 1.0])
-        assert relaxed.load_price == pytest.approx(np.zeros((2, 1)))
-        # So many tasks that only the area counts.
-        many = relaxation(GraphSet((graph_of([1e9] * 12, alpha=1.0),)), EVEN)
-        assert many.load_price == pytest.approx(np.ones((12, 1)))
-        assert many.time == pytest.approx(np.ones(12))
 
     def test_wrong_duals_make_a_bound_all_the_same(self, monkeypatch):
         graphs, site = random_set(11, 2, 6, most=6)

@@ -9,6 +9,7 @@ from functools import partial
 from simplugin.bags.policy import (
     BagPolicy,
     Choice,
+    NegotiatedRates,
     Negotiator,
     NodeKnowledge,
     NodePlan,
@@ -87,15 +88,17 @@ class Neighbourhood:
         return replace(plan, rates=(plan.rates[0], *below))
 
 
-def negotiating(
+def negotiated_policy(
     name: str,
     decide: Callable[[NodeState], Choice | None],
     make: Callable[..., Negotiator],
     bags: Bags,
-    fair: float,
+    found: NegotiatedRates,
+    *,
+    decentralised: bool,
     period: float | None,
 ) -> BagPolicy:
-    """Return a policy whose nodes negotiate their plans by messages.
+    """Return a policy whose nodes follow negotiated plans.
 
     Parameters
     ----------
@@ -105,18 +108,22 @@ def negotiating(
         ``(known, is_root=...) -> Negotiator``.
     bags : Bags
         The applications.
-    fair : float
-        The fair throughput to expect [tasks/s, per unit of weight].
+    found : NegotiatedRates
+        Result of the negotiation without a simulation.
+    decentralised : bool
+        True if nodes negotiate by messages; False if they get the rates that were found.
     period : float, optional
         As for `time_between_looks`.
     """
+    if not decentralised:
+        return BagPolicy(name, decide, plans=found.plans, expected_throughput=found.fair)
     return BagPolicy(
         name,
         decide,
         planner=partial(_planned, make=make),
-        period=time_between_looks(period, bags, fair),
-        expected_throughput=fair,
-        horizon=expected_time(bags, fair),
+        period=time_between_looks(period, bags, found.fair),
+        expected_throughput=found.fair,
+        horizon=expected_time(bags, found.fair),
     )
 
 

@@ -5,43 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
-from simplugin.bags.actors.planning import negotiating
+from simplugin.bags.actors.planning import negotiated_policy
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.trading import ORDERS, Operation, Order, Trader
-from simplugin.bags.policy import (
-    BagPolicy,
-    NodeKnowledge,
-    NodePlan,
-    converse,
-)
+from simplugin.bags.policy import BagPolicy, NegotiatedRates, converse, rates_of
 from simplugin.core.errors import WorkloadError
 from simplugin.inputs.quantities import Time
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags
+from simplugin.workloads.parameter_ranges import one_of, whole
 
 # The paper's "tunable balance", and the maximum number of operations.
 BALANCE, LIMIT = 0.05, 2000
 
 
 @dataclass(frozen=True, eq=False)
-class Traded:
+class Traded(NegotiatedRates):
     """Rates found by trading.
 
     Attributes
     ----------
-    compute : float64, shape (n_hosts, n_applications)
-        Tasks that each host computes [tasks/s].
-    sent : float64, shape (n_hosts, n_applications)
-        Tasks that each host gets from its parent [tasks/s]; the root's row is all that it releases.
-    throughput : float64, shape (n_applications,)
-        Of each application [tasks/s].
-    fair : float
-        The smallest throughput over weight [tasks/s].
-    plans : tuple of NodePlan, shape (n_hosts,)
-        The same rates as each node has them.
+    compute, sent, fair, plans
+        See `NegotiatedRates`.
     operations : dict of str to int
         Count of each operation: "trade", "fill", "scale", "root".
     messages : int
@@ -50,11 +35,6 @@ class Traded:
         Why it ended: "balanced", "stuck" (no operation applies any more) or "limit".
     """
 
-    compute: NDArray[np.float64]
-    sent: NDArray[np.float64]
-    throughput: NDArray[np.float64]
-    fair: float
-    plans: tuple[NodePlan, ...]
     operations: dict[str, int]
     messages: int
     stopped: str
@@ -128,41 +108,17 @@ def trade(
     .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
-    bags.allowed(tree.hosts, tree.speed)
     if not balance > 0:
         raise WorkloadError(f"balance is {balance}; give a positive relative difference")
-    if order not in ORDERS:
-        raise WorkloadError(f"order is {order!r}; give one of {', '.join(map(repr, ORDERS))}")
-    if limit < 1:
-        raise WorkloadError(f"limit is {limit}; give 1 operation or more")
-    traders = [
-        Trader(
-            NodeKnowledge.of(tree, bags, host),
-            is_root=host == 0,
-            balance=balance,
-            order=order,
-            limit=limit,
-        )
-        for host in range(tree.n_hosts)
-    ]
-    messages = converse(tree, traders)
-    compute = np.array([trader.rates.compute for trader in traders])
-    sent = np.zeros_like(compute)
-    for children, trader in zip(tree.children, traders, strict=True):
-        if children:
-            sent[list(children)] = trader.rates.sent
-    sent[0] = compute[0] + sent[list(tree.children[0])].sum(axis=0)
+    one_of("order", order, ORDERS)
+    whole("limit", limit)
+    make = partial(Trader, balance=balance, order=order, limit=limit)
+    traders, messages = converse(tree, bags, make)
+    compute, sent, plans = rates_of(tree, traders)
     counts = dict(zip(Operation, traders[0].counts, strict=True))
-    return Traded(
-        compute,
-        sent,
-        sent[0].copy(),
-        float((sent[0] / bags.weight).min()),
-        tuple(trader.rates.plan() for trader in traders),
-        {op.name.lower(): counts[op] for op in Operation if op},
-        messages,
-        traders[0].stopped,
-    )
+    operations = {op.name.lower(): counts[op] for op in Operation if op}
+    fair = float((sent[0] / bags.weight).min())
+    return Traded(compute, sent, fair, plans, operations, messages, traders[0].stopped)
 
 
 def data_centric(
@@ -199,10 +155,8 @@ def data_centric(
     WorkloadError
         A parameter is out of its range.
     """
-    traded = trade(tree, bags, balance=balance, order=order, limit=limit)
-    if not decentralised:
-        return BagPolicy(
-            "data_centric", balanced, plans=traded.plans, expected_throughput=traded.fair
-        )
+    found = trade(tree, bags, balance=balance, order=order, limit=limit)
     make = partial(Trader, balance=balance, order=order, limit=limit)
-    return negotiating("data_centric", balanced, make, bags, traded.fair, period)
+    return negotiated_policy(
+        "data_centric", balanced, make, bags, found, decentralised=decentralised, period=period
+    )

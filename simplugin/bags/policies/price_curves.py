@@ -215,9 +215,8 @@ class NodeCurve:
         Its points.
     values : list of float, shape (n_points,)
         Their values per second.
-    moves : list of list of (int, float)
-        For each point, the targets (the worker is 0) and the additional bytes per second that they
-        get, compared with the point before; empty for a leaf.
+    shares : list of list of float, shape (n_points, 1 + n_children)
+        The bytes per second of each target at each point, the worker first.
     parts : sequence of float64, each of shape (n_points, 2 + n_types)
         The curves of all targets.
     kept : list of int
@@ -226,7 +225,7 @@ class NodeCurve:
 
     points: Points
     values: list[float]
-    moves: list[list[tuple[int, float]]]
+    shares: list[list[float]]
     parts: Sequence[Points]
     kept: list[int] = field(default_factory=list)
 
@@ -289,8 +288,7 @@ class _Tracing:
         # The bytes received, all changes so far, and those before each point with its bytes.
         self.here = self.last = float(self.start[0])
         self.changes: list[tuple[int, float]] = []
-        self.places = [0]
-        self.moves: list[list[tuple[int, float]]] = [[]]
+        self.places, self.shares = [0], [[0.0] * len(parts)]
 
     def curve(self) -> NodeCurve:
         """Return the curve that was traced."""
@@ -300,7 +298,8 @@ class _Tracing:
             numbers, amounts = zip(*self.changes, strict=True)
             steps[1:] = np.array(amounts)[:, None] * self.per_byte[list(numbers)]
         points = steps.cumsum(axis=0)[self.places]
-        return NodeCurve(points, worth(points, self.posted).tolist(), self.moves, self.parts)
+        shares = [[max(0.0, each) for each in row] for row in self.shares]
+        return NodeCurve(points, worth(points, self.posted).tolist(), shares, self.parts)
 
     def fill(self) -> None:
         """Take segments by the value of a byte, until the port is busy or values are negative."""
@@ -332,17 +331,18 @@ class _Tracing:
 
     def step(self, changes: list[tuple[_Segment, float]]) -> None:
         """Add the next point."""
+        shares = self.shares[-1].copy()
         for piece, change in changes:
             self.here += change
             self.changes.append((piece.number, change))
-        moves = [(piece.target, change) for piece, change in changes]
+            shares[piece.target] += change
         if self.here <= self.last:
             # No further byte: only the segment that is partly served has changed.
-            self.moves[-1] += moves
+            self.shares[-1] = shares
             return
         self.last = self.here
         self.places.append(len(self.changes))
-        self.moves.append(moves)
+        self.shares.append(shares)
 
     def exchange(self) -> None:
         """With a busy port, move its time from slower to faster links, best value first."""
@@ -498,23 +498,12 @@ def replayed(curve: NodeCurve, received: float) -> list[tuple[float, list[float]
     told: list[float] = curve.points[kept, 0].tolist()
     high = next((n for n in range(1, len(kept)) if received <= told[n]), len(kept) - 1)
     if not high:
-        return [(1.0, _after(curve, 0))]
+        return [(1.0, curve.shares[0])]
     first, second = kept[high - 1], kept[high]
     share = (received - told[high - 1]) / (told[high] - told[high - 1])
     share = min(1.0, max(0.0, share))
-    low_shares, high_shares = _after(curve, first), _after(curve, second)
+    low_shares, high_shares = curve.shares[first], curve.shares[second]
     if second == first + 1:
         return [(1.0, [x + share * (y - x) for x, y in zip(low_shares, high_shares, strict=True)])]
     mix = [(1.0 - share, low_shares), (share, high_shares)]
     return [each for each in mix if each[0] > 0]
-
-
-def _after(curve: NodeCurve, last: int) -> list[float]:
-    """Return the bytes per second for each target at a point of a curve."""
-    if not curve.moves:
-        return [float(curve.points[last, 0])]
-    shares = [0.0] * len(curve.parts)
-    for moves in curve.moves[: last + 1]:
-        for target, change in moves:
-            shares[target] += change
-    return [max(0.0, share) for share in shares]

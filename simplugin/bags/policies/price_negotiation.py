@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -247,10 +247,11 @@ class Answered:
 Parts = Mapping[int, Sequence[Points]]
 
 
+@dataclass(eq=False)
 class _Negotiator:
     """A node between two messages; a `simplugin.bags.policy.Negotiator`.
 
-    Parameters
+    Attributes
     ----------
     known : NodeKnowledge
         Its knowledge.
@@ -258,35 +259,39 @@ class _Negotiator:
         Decides which links to ban; None to use all links.
     typed_slots : int
         Slots of its buffer if requests name types; 0 if not.
+    bans : frozenset of (int, int)
+        Its children, from 0 on, and the types that must not go to them.
+    awards : list of Rates
+        The rates by each award so far.
+    settled : int
+        The award that it follows; -1 before the end.
+    waiting : list of int
+        The children with a pending answer.
+    answers : dict of int to message
+        The answers of the other children.
+    sweeps : int
+        Number of times that it posted or received prices.
     """
 
     together = True
 
-    def __init__(
-        self, known: NodeKnowledge, link_filter: LinkFilter | None = None, *, typed_slots: int = 0
-    ) -> None:
-        self.known, self.link_filter, self.typed_slots = known, link_filter, typed_slots
-        self._flop, self._byte = tuple(known.flop), tuple(known.byte)
-        # Its children, from 0 on, and the types that must not go to them.
-        self.bans: frozenset[tuple[int, int]] = frozenset()
-        # The rates by each award so far, and the award that it follows; -1 before the end.
-        self.awards: list[Rates] = []
-        self.settled = -1
-        self.waiting: list[int] = []
-        self.answers: dict[int, Up] = {}
-
-    @property
-    def rates(self) -> Rates:
-        """Return the rates that were settled."""
-        return self.awards[self.settled]
+    known: NodeKnowledge
+    link_filter: LinkFilter | None = None
+    typed_slots: int = 0
+    bans: frozenset[tuple[int, int]] = field(default=frozenset(), init=False)
+    awards: list[Rates] = field(default_factory=list, init=False)
+    settled: int = field(default=-1, init=False)
+    waiting: list[int] = field(default_factory=list, init=False)
+    answers: dict[int, Up] = field(default_factory=dict, init=False)
+    sweeps: int = field(default=0, init=False)
 
     @property
     def plan(self) -> NodePlan | None:
         """Return the plan; None before the end."""
         if self.settled < 0:
             return None
-        slots = slots_for(self.rates, self.typed_slots) if self.typed_slots else ()
-        return NodePlan(self.rates, slots)
+        rates = self.awards[self.settled]
+        return NodePlan(rates, slots_for(rates, self.typed_slots) if self.typed_slots else ())
 
     @property
     def awaits(self) -> int:
@@ -300,7 +305,8 @@ class _Negotiator:
             may = zip(prices, self.known.allowed, strict=True)
             prices = tuple(price if allowed else 0.0 for price, allowed in may)
         most = math.inf if self.known.bandwidth else posted.most
-        return cpu_curve(self.known.speed, self._flop, self._byte, prices, most)
+        flop, byte = tuple(self.known.flop), tuple(self.known.byte)
+        return cpu_curve(self.known.speed, flop, byte, prices, most)
 
     def _down(self, messages: Sequence[Down]) -> Posts:
         """Return messages to the children; their answers are awaited unless it is settled."""
@@ -350,17 +356,20 @@ class _Negotiator:
         return LinkVerdict(tuple(map(sum, total)), banned)
 
 
+@dataclass(eq=False)
 class Follower(_Negotiator):
-    """Any node but the root."""
+    """Any node but the root.
 
-    def __init__(
-        self, known: NodeKnowledge, link_filter: LinkFilter | None = None, *, typed_slots: int = 0
-    ) -> None:
-        super().__init__(known, link_filter, typed_slots=typed_slots)
-        self.heard: Down | None = None
-        self.rounds: list[NodeCurve] = []
-        # Number of prices received.
-        self.sweeps = 0
+    Attributes
+    ----------
+    heard : message, optional
+        The last message of its parent.
+    rounds : list of NodeCurve
+        The curves of all rounds of this negotiation.
+    """
+
+    heard: Down | None = field(default=None, init=False)
+    rounds: list[NodeCurve] = field(default_factory=list, init=False)
 
     def begin(self) -> Posts:
         """Return no message: the root begins."""
@@ -405,7 +414,7 @@ class Follower(_Negotiator):
         known, posted = self.known, self.heard
         offers = [each for each in answers if isinstance(each, CurveOffer)]
         worker, values = self._worker(posted)
-        curve = NodeCurve(worker, values, [], [worker])
+        curve = NodeCurve(worker, values, worker[:, :1].tolist(), [worker])
         if offers:
             parts = [worker, *(each.points for each in offers)]
             curve = node_curve(parts, known.bandwidth, posted)
@@ -417,6 +426,7 @@ class Follower(_Negotiator):
         return CurveOffer(points, loss + sum(each.loss for each in offers))
 
 
+@dataclass(eq=False)
 class Leader(_Negotiator):
     """The root: it posts prices, mixes the answers, and sets the next prices.
 
@@ -424,24 +434,21 @@ class Leader(_Negotiator):
 
     Attributes
     ----------
-    sweeps : int
-        Number of times that it posted prices.
+    parameters : NegotiationParameters
+        Of the negotiation.
     gaps : list of float
         Relative distance of each mix from the optimum that is still possible, rent counted.
     hopes : list of float
         Fair throughput of each mix [task/s], less the losses of long transfers.
     """
 
-    def __init__(
-        self,
-        known: NodeKnowledge,
-        link_filter: LinkFilter | None = None,
-        *,
-        negotiation: NegotiationParameters | None = None,
-        typed_slots: int = 0,
-    ) -> None:
-        super().__init__(known, link_filter, typed_slots=typed_slots)
-        self.parameters = negotiation or NegotiationParameters()
+    parameters: NegotiationParameters = field(default_factory=NegotiationParameters)
+    gaps: list[float] = field(default_factory=list, init=False)
+    hopes: list[float] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        """Choose the first prices."""
+        known = self.known
         fastest = max(known.bandwidth, default=math.inf)
         speed = known.speed or math.inf
         times = [
@@ -452,15 +459,20 @@ class Leader(_Negotiator):
         total = sum(time * weight for time, weight in zip(times, known.weight, strict=True))
         prices = tuple(time / total for time in times)
         self.posted = Posted(0, prices, 0.0, math.inf, self.parameters.segments)
+        self.rent = 0.0
+        self._forget_rounds()
+
+    def _forget_rounds(self) -> None:
+        """Begin a negotiation: aim at equal throughputs by weight, with no type held back."""
         self.rounds: list[Answered] = []
         self.weights: list[float] = []
-        self.rent = 0.0
-        self._aim_at_equal_throughputs()
         # Fair throughput of the mix less its rent, and the most that it could be [task/s].
         self.fair, self.bound = -math.inf, math.inf
-        self.sweeps = 0
-        self.gaps: list[float] = []
-        self.hopes: list[float] = []
+        self.aim = list(self.known.weight)
+        self.free = set(range(len(self.aim))) if self.known.restricted else set()
+        # The throughput over its aim of each type that is held back, while others are raised.
+        self.level = 0.0
+        self.blamed: set[int] = set()
 
     def begin(self) -> Posts:
         """Return the first prices; a root without children negotiates to the end."""
@@ -490,10 +502,8 @@ class Leader(_Negotiator):
         if not verdict.banned or len(self.hopes) >= self.parameters.limit:
             return self._follow_best()
         # Repeat without the banned links.
-        self._aim_at_equal_throughputs()
+        self._forget_rounds()
         self.posted = replace(self.posted, round=0, segments=self.parameters.segments)
-        self.rounds, self.weights = [], []
-        self.fair, self.bound = -math.inf, math.inf
         return self._ask(self.posted)
 
     def _next_round(self, offers: Sequence[CurveOffer]) -> Posts:
@@ -539,14 +549,6 @@ class Leader(_Negotiator):
         payoffs = does[:, FIRST:] / self.aim - rent * does[:, 1:2]
         self.weights, prices, self.fair = solve_game(payoffs)
         return tuple(price / each for price, each in zip(prices, self.aim, strict=True))
-
-    def _aim_at_equal_throughputs(self) -> None:
-        """Aim at equal throughputs by weight, with no type held back."""
-        self.aim = list(self.known.weight)
-        self.free = set(range(len(self.aim))) if self.known.restricted else set()
-        # The throughput over its aim of each type that is held back, while others are raised.
-        self.level = 0.0
-        self.blamed: set[int] = set()
 
     def _aim_higher(self, prices: tuple[float, ...]) -> bool:
         """Raise the aims of types that can exceed the others; return True if any can.

@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from simplugin.bags.actors.planning import negotiating
+from simplugin.bags.actors.planning import negotiated_policy
 from simplugin.bags.policies.price_negotiation import (
     Follower,
     Leader,
     LinkFilter,
     NegotiationParameters,
-    Rates,
-    slots_for,
 )
 from simplugin.bags.policy import (
     BUFFER,
     BagPolicy,
     Choice,
+    NegotiatedRates,
     NodeKnowledge,
-    NodePlan,
     NodeState,
     converse,
     is_unplanned,
+    rates_of,
     servable,
 )
-from simplugin.core.errors import WorkloadError
 from simplugin.inputs.quantities import Time
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags
+from simplugin.workloads.parameter_ranges import whole
 
 # Tasks that a target of the root may be ahead of the pair most behind; each of its types has its
 # part of them, and one at least.
@@ -96,18 +95,13 @@ def priced(state: NodeState) -> Choice | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Prices:
+class Prices(NegotiatedRates):
     """Result of a negotiation.
 
     Attributes
     ----------
-    compute : float64, shape (n_hosts, n_applications)
-        Tasks of each application that each host is to compute [tasks/s].
-    sent : float64, shape (n_hosts, n_applications)
-        Tasks of each application that each host is to receive from its parent [tasks/s]; for the
-        root, those of the whole tree.
-    fair : float
-        The least throughput per unit of weight [tasks/s].
+    compute, sent, fair, plans
+        See `NegotiatedRates`.
     rounds : int
         Rounds of all negotiations: sweeps down with prices and up with curves.
     negotiations : int
@@ -117,18 +111,12 @@ class Prices:
     gap : float
         Relative distance from the optimum that the root has proved, the rent counted as a
         cost, and without the links that are banned.
-    rates : tuple of Rates, shape (n_hosts,)
-        The same rates as each node has them, see `NodePlan`.
     """
 
-    compute: NDArray[np.float64]
-    sent: NDArray[np.float64]
-    fair: float
     rounds: int
     negotiations: int
     rent: float
     gap: float
-    rates: tuple[Rates, ...]
 
 
 def negotiator(
@@ -153,8 +141,8 @@ def negotiator(
         Slots of the node's buffer if requests name types; 0 if not.
     """
     if is_root:
-        return Leader(known, link_filter, negotiation=negotiation, typed_slots=typed_slots)
-    return Follower(known, link_filter, typed_slots=typed_slots)
+        return Leader(known, link_filter, typed_slots, negotiation or NegotiationParameters())
+    return Follower(known, link_filter, typed_slots)
 
 
 def negotiate_prices(
@@ -192,29 +180,19 @@ def negotiate_prices(
     .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
-    bags.allowed(tree.hosts, tree.speed)
-    nodes = [
-        negotiator(
-            NodeKnowledge.of(tree, bags, host),
-            is_root=host == 0,
-            negotiation=negotiation,
-            link_filter=link_filter,
-        )
-        for host in range(tree.n_hosts)
-    ]
-    converse(tree, nodes)
+    make = partial(negotiator, negotiation=negotiation, link_filter=link_filter)
+    return _negotiated(tree, bags, make)
+
+
+def _negotiated(tree: Tree, bags: Bags, make: Callable[..., Leader | Follower]) -> Prices:
+    """Return the result of a negotiation between the nodes that are made."""
+    nodes, _ = converse(tree, bags, make)
     root = nodes[0]
     assert isinstance(root, Leader)
-    rates = tuple(node.rates for node in nodes)
-    compute = np.array([each[0] for each in rates])
-    sent = np.zeros_like(compute)
-    for host, children in enumerate(tree.children):
-        for target, child in enumerate(children, 1):
-            sent[child] = rates[host][target]
-    sent[0] = np.sum(root.rates, axis=0)
-    fair = float(np.min(compute.sum(axis=0) / np.array(root.known.weight)))
-    gap = root.gaps[root.settled]
-    return Prices(compute, sent, fair, root.sweeps, len(root.awards), root.posted.rent, gap, rates)
+    compute, sent, plans = rates_of(tree, nodes)
+    fair = float(np.min(compute.sum(axis=0) / bags.weight))
+    gap, rent = root.gaps[root.settled], root.posted.rent
+    return Prices(compute, sent, fair, plans, root.sweeps, len(root.awards), rent, gap)
 
 
 def prices(
@@ -261,17 +239,14 @@ def prices(
     WorkloadError
         The buffer or the period is not positive.
     """
-    if not buffer >= 1 or buffer % 1:
-        raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks from 1 on")
-    link_filter = LinkFilter(buffer) if filter_links else None
-    typed_slots = buffer if typed else 0
-    found = negotiate_prices(tree, bags, negotiation=negotiation, link_filter=link_filter)
-    if decentralised:
-        make = partial(
-            negotiator, negotiation=negotiation, link_filter=link_filter, typed_slots=typed_slots
-        )
-        return negotiating("prices", priced, make, bags, found.fair, period)
-    plans = tuple(
-        NodePlan(rates, slots_for(rates, buffer) if typed else ()) for rates in found.rates
+    buffer = whole("buffer", buffer)
+    make = partial(
+        negotiator,
+        negotiation=negotiation,
+        link_filter=LinkFilter(buffer) if filter_links else None,
+        typed_slots=buffer if typed else 0,
     )
-    return BagPolicy("prices", priced, plans=plans, expected_throughput=found.fair)
+    found = _negotiated(tree, bags, make)
+    return negotiated_policy(
+        "prices", priced, make, bags, found, decentralised=decentralised, period=period
+    )

@@ -82,7 +82,7 @@ def test_prices_on_simgrid_give_the_rates_of_the_pure_negotiation(
     nodes, result = negotiated(partial(negotiator, link_filter=link_filter), work, tree)
     found = negotiate_prices(tree, work, link_filter=link_filter)
     assert (found.negotiations > 1) == again
-    assert_same(nodes, found.rates)
+    assert_same(nodes, [each.rates for each in found.plans])
     assert {each.node.sweeps for each in nodes} == {found.rounds}
     # Each message crosses one link; each link carries two in a round, and a few at the end.
     assert result.links.bytes.sum() == pytest.approx(sum(each.bytes for each in nodes))

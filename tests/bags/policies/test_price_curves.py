@@ -18,8 +18,8 @@ from simplugin.bags.policies.price_curves import (
     total_of,
     worth,
 )
-from simplugin.bags.policies.price_negotiation import LinkFilter, Posted
-from simplugin.bags.policies.prices import LEAD, priced, slots_for
+from simplugin.bags.policies.price_negotiation import LinkFilter, Posted, slots_for
+from simplugin.bags.policies.prices import LEAD, priced
 from simplugin.bags.policy import NodeKnowledge, NodePlan, NodeState
 
 EVERYTHING = 10**6

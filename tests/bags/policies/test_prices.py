@@ -166,7 +166,10 @@ def test_bans_that_leave_a_type_no_host_are_taken_back():
     free = negotiate_prices(tree, bags, negotiation=FREE)
     for ban_threshold, banned in ((1.0, False), (0.8, True)):
         link_filter = LinkFilter(10, ban_threshold)
-        assert bool(link_filter.judge(NodeKnowledge.of(tree, bags, 0), free.rates[0])[1]) is banned
+        assert (
+            bool(link_filter.judge(NodeKnowledge.of(tree, bags, 0), free.plans[0].rates)[1])
+            is banned
+        )
         found = negotiate_prices(tree, bags, negotiation=FREE, link_filter=link_filter)
         assert found.fair == pytest.approx(free.fair)
         assert abs(found.gap) < 1e-9
@@ -176,8 +179,8 @@ def test_bans_that_leave_a_type_no_host_are_taken_back():
 def promise(tree, bags, found, link_filter):
     """Return the fair throughput, less what long transfers will cost."""
     left = found.compute.sum(axis=0)
-    for host, rates in enumerate(found.rates):
-        left = left - link_filter.judge(NodeKnowledge.of(tree, bags, host), rates)[0]
+    for host, plan in enumerate(found.plans):
+        left = left - link_filter.judge(NodeKnowledge.of(tree, bags, host), plan.rates)[0]
     return np.min(left / bags.weight)
 
 
