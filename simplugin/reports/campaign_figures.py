@@ -22,11 +22,16 @@ from simplugin.reports.comparisons import (
     varied_within,
 )
 from simplugin.reports.curves import curves
-from simplugin.reports.distributions import box_plot, draw_ecdfs, draw_profiles, profiles
+from simplugin.reports.distributions import (
+    box_plot,
+    draw_ecdfs,
+    draw_parameter,
+    draw_profiles,
+    profiles,
+)
 from simplugin.reports.image_files import Chart, absence, write_all_letters, write_image
 from simplugin.reports.page.contents import CampaignReport, Column
 from simplugin.reports.paper_sheet import DPI
-from simplugin.reports.parameter_plots import draw_parameter
 from simplugin.reports.schedules import chart_of, draw_schedule
 from simplugin.reports.statistics import finite
 

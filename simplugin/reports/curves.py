@@ -24,6 +24,7 @@ from simplugin.reports.paper_sheet import (
     lines_of,
     tick_values,
     wrapped,
+    write_title,
 )
 from simplugin.results.curves import CurvePlot as Curves
 
@@ -92,7 +93,6 @@ def curves(
     if not figures:
         raise SimpluginError("there are no curves to draw")
     shown = [panel for each in figures for panel in panels_of(each)]
-    title = wrapped(title, _WIDTH - 0.3, 13 * 1.15)
     figure = Figure(
         figsize=(_WIDTH, sum(map(_height, shown)) + (0.4 if title else 0.0)), layout="constrained"
     )
@@ -100,8 +100,7 @@ def curves(
     panels = [figure.add_subplot(rows[number]) for number in range(len(shown))]
     for curve, axes in zip(shown, panels, strict=True):
         _panel(axes, curve)
-    if title:
-        figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold", parse_math=False)
+    write_title(figure, title)
     for curve, axes in zip(shown, panels, strict=True):
         name_points(axes, curve)
     return drawn(figure, path)

@@ -13,7 +13,15 @@ from simplugin.core.errors import SimpluginError
 from simplugin.core.formatting import natural_order, readable, scale_of
 from simplugin.reports.colours import Colouring, colouring
 from simplugin.reports.image_files import Chart, drawn
-from simplugin.reports.paper_sheet import LINE, POINT, key_layout, wrapped, write_key
+from simplugin.reports.paper_sheet import (
+    GRID,
+    LINE,
+    POINT,
+    key_layout,
+    wrapped,
+    write_key,
+    write_title,
+)
 from simplugin.results.charts import lanes as lanes_of
 from simplugin.simulation import Result, chrome_trace
 from simplugin.simulation.trace import KINDS, STATES
@@ -39,9 +47,9 @@ _MOST_LANES = 48
 _WORK_HEIGHT, _TRANSFER_HEIGHT, _MOST_TRANSFERS = 1.0, 0.16, 3.0
 # Gaps between rows: for few rows and for more, and the maximum number of few.
 _GAPS, _FEW_ROWS = (0.35, 0.08), 60
-_WIDTH, _WIDTH_OF_FACTS = 11.0, 7.0
-# Sizes of letters, and how much wider bold ones are.
-_TITLE, _KEY, _BOLD = 13.0, 8.5, 1.15
+WIDTH, _WIDTH_OF_FACTS = 11.0, 7.0
+# Sizes of letters.
+FACTS, KEY = 9.0, 8.5
 # Heights of one bar of work and of all rows [inch].
 _HEIGHT_OF_BAR, _LEAST_HEIGHT, _MOST_HEIGHT = 0.15, 1.2, 14.0
 _HEIGHT_OF_LOAD, _HEIGHT_OF_REST = 0.7, 1.7
@@ -286,6 +294,51 @@ def gantt(
     return drawn(chart.draw(), path)
 
 
+def two_panels(
+    heights: tuple[float, float], height: float, title: str
+) -> tuple[Figure, Axes, Axes]:
+    """Return the figure of a Gantt chart: a panel of bars, and one of their numbers below it.
+
+    Parameters
+    ----------
+    heights : (float, float)
+        Of the two panels, in proportion.
+    height : float
+        Of the figure [inch].
+    title : str
+        Above everything.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    grid = figure.add_gridspec(2, 1, height_ratios=heights)
+    axes = figure.add_subplot(grid[0])
+    below = figure.add_subplot(grid[1], sharex=axes)
+    for panel in (axes, below):
+        panel.grid(axis="x", color=GRID, linewidth=0.6)
+        panel.spines[:].set_visible(False)
+        panel.tick_params(labelsize=KEY, length=2)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", labelbottom=False, length=0)
+    write_title(figure, title)
+    return figure, axes, below
+
+
+def add_bars(
+    axes: Axes, dates: tuple[Any, Any], places: tuple[Any, Any], style: Mapping[str, Any]
+) -> Any:
+    """Draw bars from and to dates, between lower and upper places, as one collection."""
+    from matplotlib.collections import PolyCollection
+
+    (start, end), (bottom, top) = dates, places
+    # An array is much faster than the sequences of matplotlib's stubs.
+    corners: Any = np.stack([start, bottom, start, top, end, top, end, bottom], axis=1)
+    bars = PolyCollection(corners.reshape(-1, 4, 2), **style)
+    axes.add_collection(bars, autolim=False)
+    return bars
+
+
 @dataclass
 class _Chart:
     """A chart in the making."""
@@ -307,15 +360,10 @@ class _Chart:
 
     def draw(self) -> Figure:
         """Draw everything."""
-        from matplotlib.figure import Figure
-
         inches = min(max(self.layout.extent * _HEIGHT_OF_BAR, _LEAST_HEIGHT), _MOST_HEIGHT)
-        rows = sum(key_layout([name for name, _ in self._key()], _WIDTH, _KEY)[0])
-        height = inches + _HEIGHT_OF_REST + rows * _KEY * LINE * POINT
-        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        grid = figure.add_gridspec(2, 1, height_ratios=[inches, _HEIGHT_OF_LOAD])
-        axes = figure.add_subplot(grid[0])
-        below = figure.add_subplot(grid[1], sharex=axes)
+        rows = sum(key_layout([name for name, _ in self._key()], WIDTH, KEY)[0])
+        height = inches + _HEIGHT_OF_REST + rows * KEY * LINE * POINT
+        figure, axes, below = two_panels((inches, _HEIGHT_OF_LOAD), height, self.title)
         self._rows(axes, inches)
         rates = self._transfers(axes)
         self._others(axes)
@@ -333,31 +381,21 @@ class _Chart:
         place.xaxis.set_ticks_position("top")
         place.tick_params(labelsize=7.5, length=2, pad=1)
         place.text(
-            -0.03,
-            0.5,
-            f"transfers [{self._rate_unit}]",
-            transform=place.transAxes,
-            ha="right",
-            va="center",
-            fontsize=8.5,
-        )
+            -0.03, 0.5, f"transfers [{self._rate_unit}]", transform=place.transAxes, ha="right",
+            va="center", fontsize=KEY,
+        )  # fmt: skip
 
     def _rows(self, axes: Axes, inches: float) -> None:
         """Name the rows, as many as can be read, and hatch the times at which hosts were off."""
         layout = self.layout
         every = max(1, -(-len(layout.rows) // max(1, min(_MOST_ROW_LABELS, int(inches / 0.13)))))
         axes.set_yticks(layout.centre[::every], layout.rows[::every])
-        size = 8.5 if len(layout.rows) <= 40 else 6.5
-        axes.tick_params(axis="y", length=0, labelsize=size)
-        axes.tick_params(axis="x", labelbottom=False, length=0)
+        axes.tick_params(axis="y", labelsize=KEY if len(layout.rows) <= 40 else 6.5)
         if len(layout.rows) <= _MOST_ROW_LABELS:
             for edge in layout.centre + (layout.height + layout.gap) / 2:
-                axes.axhline(edge, color="#e4e4e4", linewidth=0.5, zorder=0)
+                axes.axhline(edge, color=GRID, linewidth=0.5, zorder=0)
         axes.set_ylim(layout.extent, -layout.gap / 2)
         axes.set_xlim(*self.span)
-        axes.grid(axis="x", color="#e4e4e4", linewidth=0.6)
-        axes.set_axisbelow(True)
-        axes.spines[:].set_visible(False)
         for name, centre, height in zip(layout.rows, layout.centre, layout.height, strict=True):
             spans = [(off, back - off) for off, back in self.off.get(name, ())]
             if spans:
@@ -366,23 +404,14 @@ class _Chart:
 
     def _bars(self, axes: Axes, chosen: NDArray[np.bool_], style: Mapping[str, Any]) -> Any:
         """Draw some of the bars as one collection, if there are any."""
-        from matplotlib.collections import PolyCollection
-
         if not chosen.any():
             return None
         layout, trace = self.layout, self.result.trace
         activity = layout.activity[chosen]
-        start, end = trace.start[activity], trace.end[activity]
-        bottom, top = layout.bottom[chosen], layout.top[chosen]
-        # An array is much faster than the sequences of matplotlib's stubs.
-        corners: Any = np.empty((len(activity), 4, 2))
-        corners[:, :, 0] = np.stack([start, start, end, end], axis=1)
-        corners[:, :, 1] = np.stack([bottom, top, top, bottom], axis=1)
-        collection = PolyCollection(
-            corners, rasterized=len(layout.activity) > _RASTERISE_FROM, **style
-        )
-        axes.add_collection(collection, autolim=False)
-        return collection
+        dates = trace.start[activity], trace.end[activity]
+        places = layout.bottom[chosen], layout.top[chosen]
+        rasterized = len(layout.activity) > _RASTERISE_FROM
+        return add_bars(axes, dates, places, {"rasterized": rasterized, **style})
 
     def _others(self, axes: Axes) -> None:
         """Draw sleeps and work, and hatch what did not finish."""
@@ -438,21 +467,14 @@ class _Chart:
                 axes.fill_between(dates, counts, step="post", color=colour, alpha=0.15, linewidth=0)
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_locator(MaxNLocator(nbins=3, integer=True))
-        axes.set_ylabel("at a time", fontsize=8.5)
-        axes.set_xlabel("simulated time [s]", fontsize=9)
-        axes.tick_params(labelsize=8.5, length=2)
-        axes.grid(axis="x", color="#e4e4e4", linewidth=0.6)
-        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.set_ylabel("at a time", fontsize=KEY)
+        axes.set_xlabel("simulated time [s]", fontsize=FACTS)
+        axes.spines.bottom.set_visible(True)
         if axes.lines:
             axes.legend(
-                loc="lower right",
-                bbox_to_anchor=(1.0, 0.95),
-                ncols=2,
-                frameon=False,
-                fontsize=8.5,
-                handlelength=1.2,
-                borderaxespad=0,
-            )
+                loc="lower right", bbox_to_anchor=(1.0, 0.95), ncols=2, frameon=False,
+                fontsize=KEY, handlelength=1.2, borderaxespad=0,
+            )  # fmt: skip
 
     def _counts(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Count the bars at each date at which their number changes."""
@@ -479,24 +501,14 @@ class _Chart:
         return facts
 
     def _words(self, figure: Figure, axes: Axes) -> None:
-        """Write title and facts above the chart, and the legend below it."""
-        if self.title:
-            figure.suptitle(
-                wrapped(self.title, (_WIDTH - 0.3) / _BOLD, _TITLE), x=0.01, ha="left",
-                fontsize=_TITLE, fontweight="bold", parse_math=False,
-            )  # fmt: skip
+        """Write facts above the chart, and the legend below it."""
         axes.annotate(
-            wrapped(self._facts(), _WIDTH_OF_FACTS, 9),
-            (0, 1),
-            xytext=(0, 7),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            fontsize=9,
-            color="#555555",
-        )
+            wrapped(self._facts(), _WIDTH_OF_FACTS, FACTS), (0, 1), xytext=(0, 7),
+            xycoords="axes fraction", textcoords="offset points", fontsize=FACTS, color="#555555",
+        )  # fmt: skip
         if key := self._key():
             names, handles = zip(*key, strict=True)
-            write_key(figure, names, handles, _WIDTH, size=_KEY, place="outside lower left")
+            write_key(figure, names, handles, WIDTH, size=KEY, place="outside lower left")
 
     def _key(self) -> list[tuple[str, Any]]:
         """Return the names and samples of the legend, for the activities of the window."""

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 Width = Literal["column", "page"]
 # Widths of one column of a two-column paper, and of both [inch].
 WIDTHS: dict[Width, float] = {"column": 3.4, "page": 7.0}
-FONT, SMALL_FONT = 8.0, 7.0
+FONT, SMALL_FONT, TITLE = 8.0, 7.0, 13.0
+# How much wider bold letters are.
+_BOLD = 1.15
 # Height of a line of text in font sizes, and size of a point [inch].
 LINE, POINT = 1.25, 1 / 72
 GRID, GREY, BLACK = "#e4e4e4", "#5d5d5d", "#222222"
@@ -45,8 +47,6 @@ _LEAST, _MOST = 1e-280, 1e280
 # Values beyond which a linear axis is labelled in powers of 1000.
 _LARGEST, _SMALLEST = 1e5, 1e-3
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-# Values along an axis of parts of a whole.
-PARTS = np.array([0.0, 0.5, 1.0])
 # Values of a parameter up to which each gets its tick, if there is room.
 _MOST_TICKS = 8
 
@@ -67,7 +67,7 @@ def ink(number: int) -> Ink:
     return Ink(_PALE.get(colour, colour), dash, marker)
 
 
-def sheet(width: Width, height: float) -> tuple[Figure, Axes]:
+def sheet(width: Width, height: float, names: Sequence[str] = ()) -> tuple[Figure, Axes]:
     """Return an empty figure and its axes.
 
     Parameters
@@ -75,7 +75,9 @@ def sheet(width: Width, height: float) -> tuple[Figure, Axes]:
     width : {"column", "page"}
         3.4 or 7 inches.
     height : float
-        [inch].
+        Without the key [inch].
+    names : sequence of str
+        Names of the key that `write_key` writes below.
 
     Raises
     ------
@@ -86,6 +88,9 @@ def sheet(width: Width, height: float) -> tuple[Figure, Axes]:
 
     if width not in WIDTHS:
         raise SimpluginError(f"width is {width!r}; choose {' or '.join(map(repr, WIDTHS))}")
+    if len(names) > 1:
+        rows, _, _ = key_layout(names, WIDTHS[width])
+        height += sum(rows) * SMALL_FONT * LINE * POINT + 0.05 * len(rows) + 0.05
     figure = Figure(figsize=(WIDTHS[width], height), layout="constrained")
     engine: Any = figure.get_layout_engine()
     engine.set(w_pad=0.03, h_pad=0.03)
@@ -139,15 +144,23 @@ def wrapped(name: str, inches: float, size: float) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
+def title_text(title: str, inches: float) -> str:
+    """Break a title, as `write_title` writes it, into lines."""
+    return wrapped(title, (inches - 0.3) / _BOLD, TITLE)
+
+
+def write_title(figure: Figure, title: str) -> None:
+    """Write a title above a figure, in bold letters; nothing if it is empty."""
+    if title:
+        figure.suptitle(
+            title_text(title, figure.get_figwidth()), x=0.01, ha="left", fontsize=TITLE,
+            fontweight="bold", parse_math=False,
+        )  # fmt: skip
+
+
 def lines_of(text: str) -> int:
     """Return the number of lines of a text."""
     return text.count("\n") + 1
-
-
-def key_height(names: Sequence[str], width: Width) -> float:
-    """Return the height of a key of these names, as `write_key` writes it [inch]."""
-    rows, _, _ = key_layout(names, WIDTHS[width])
-    return sum(rows) * SMALL_FONT * LINE * POINT + 0.05 * len(rows) + 0.05
 
 
 def write_key(

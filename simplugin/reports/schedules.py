@@ -15,16 +15,18 @@ from simplugin.reports.colours import (
     meaning_of_colours,
     reads_dark,
 )
+from simplugin.reports.gantt import FACTS, KEY, WIDTH, add_bars, two_panels
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.page.contents import KeptRun
 from simplugin.reports.paper_sheet import (
     DASHES,
     GREY,
-    GRID,
     LINE,
     POINT,
+    TITLE,
     key_layout,
     lines_of,
+    title_text,
     wrapped,
     write_key,
 )
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDTH, _SIDES = 11.0, 1.3
+_SIDES = 1.3
 # Heights of a processor, and of all of them [inch].
 _PROCESSOR, _LEAST_HEIGHT, _MOST_HEIGHT = 0.06, 1.6, 9.5
 _HEIGHT_OF_USE, _HEIGHT_OF_REST = 1.0, 1.5
@@ -49,9 +51,9 @@ _MOST_NAMED = 24
 # Height of a transfer, in processors.
 _THIN = 0.35
 _FONT, _SMALL_FONT = 6.5, 4.5
-_TITLE, _FACTS, _KEY, _NAME = 13.0, 9.0, 8.5, 9.0
-# Margin of a line [inch], relative width of bold letters, and the widest name of a cluster.
-_MARGIN, _BOLD, _CLUSTER = 0.3, 1.15, 2.0
+_NAME = 9.0
+# Margin of a line, and the widest name of a cluster [inch].
+_MARGIN, _CLUSTER = 0.3, 2.0
 # Height and mean width of a letter, in its size.
 _LETTER = (1.25, 0.62)
 _DATE = "date"
@@ -128,17 +130,14 @@ class _Drawing:
 
     def draw(self) -> Figure:
         """Draw everything."""
-        from matplotlib.figure import Figure
-
-        title = self._title()
+        title = self.chart.title
         # Extra height for all lines but the first.
-        further = (lines_of(title) - 1) * _TITLE + (lines_of(self._facts()) - 1) * _FACTS
-        further += max(0, sum(key_layout(self._key(), _WIDTH, _KEY)[0]) - 2) * _KEY
+        further = (lines_of(title_text(title, WIDTH)) - 1) * TITLE
+        further += (lines_of(self._facts()) - 1) * FACTS
+        further += max(0, sum(key_layout(self._key(), WIDTH, KEY)[0]) - 2) * KEY
         height = self.inches + _HEIGHT_OF_USE + _HEIGHT_OF_REST + further * LINE * POINT
-        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        grid = figure.add_gridspec(2, 1, height_ratios=[self.inches, _HEIGHT_OF_USE])
-        axes = figure.add_subplot(grid[0])
-        below = figure.add_subplot(grid[1], sharex=axes)
+        figure, axes, below = two_panels((self.inches, _HEIGHT_OF_USE), height, title)
+        below.set_axisbelow(True)
         self._clusters(axes)
         self._bars(axes)
         self._labels(axes)
@@ -147,19 +146,12 @@ class _Drawing:
             for number, date in enumerate(self.chart.dates.values()):
                 dash = _DASHES[number % len(_DASHES)]
                 panel.axvline(date, color="black", linestyle=dash, linewidth=1, gid=_DATE, zorder=5)
-            panel.grid(axis="x", color=GRID, linewidth=0.6)
-            panel.set_axisbelow(True)
-            panel.spines[:].set_visible(False)
         self._words(figure, axes)
         return figure
 
-    def _title(self) -> str:
-        """Return the title, broken into lines."""
-        return wrapped(self.chart.title, (_WIDTH - _MARGIN) / _BOLD, _TITLE)
-
     def _facts(self) -> str:
         """Return the facts, broken into lines above the frame."""
-        return wrapped(self.chart.facts, _WIDTH - 2 * _MARGIN - _CLUSTER, _FACTS)
+        return wrapped(self.chart.facts, WIDTH - 2 * _MARGIN - _CLUSTER, FACTS)
 
     def _key(self) -> list[str]:
         """Return the names of the key."""
@@ -188,29 +180,23 @@ class _Drawing:
         axes.set_yticks(self.centres[shown], [names[each] for each in shown])
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
-        axes.tick_params(axis="y", length=0, labelsize=_NAME)
-        axes.tick_params(axis="x", labelbottom=False, length=0)
+        axes.tick_params(axis="y", labelsize=_NAME)
         axes.set_ylim(self.extent + 0.5, -0.5)
         axes.set_xlim(0.0, self.end * 1.005)
 
     def _bars(self, axes: Axes) -> None:
         """Draw all blocks as one collection."""
-        from matplotlib.collections import PolyCollection
-
-        corners: Any = np.empty((len(self.blocks), 4, 2))
-        for number, (bar, first, count) in enumerate(self.blocks):
-            low, high = self.bottom[first], self.top[first + count - 1]
-            corners[number, :, 0] = np.repeat([bar.start, bar.finish], 2)
-            corners[number, :, 1] = [low, high, high, low]
-        colours = [group_colour(bar.group) for bar, _, _ in self.blocks]
-        bars = PolyCollection(
-            corners, facecolors=colours, edgecolors="white", linewidths=0.35, zorder=3
-        )
-        axes.add_collection(bars, autolim=False)
+        bars = [bar for bar, _, _ in self.blocks]
+        dates = [bar.start for bar in bars], [bar.finish for bar in bars]
+        first, count = np.array([block[1:] for block in self.blocks], int).reshape(-1, 2).T
+        places = self.bottom[first], self.top[first + count - 1]
+        colours = [group_colour(bar.group) for bar in bars]
+        style = {"facecolors": colours, "edgecolors": "white", "linewidths": 0.35, "zorder": 3}
+        add_bars(axes, dates, places, style)
 
     def _labels(self, axes: Axes) -> None:
         """Write labels on the largest block of each bar if they fit."""
-        across = (_WIDTH - _SIDES) * 72 / (self.end * 1.005)
+        across = (WIDTH - _SIDES) * 72 / (self.end * 1.005)
         up = self.inches * 72 / self.extent
         largest: dict[int, tuple[Bar, int, int]] = {}
         for block in self.blocks:
@@ -249,22 +235,16 @@ class _Drawing:
         total = int(self.is_counted.sum())
         axes.set_ylim(0, max(total, 1))
         axes.set_yticks([0, total])
-        axes.set_ylabel("in use", fontsize=8.5)
-        axes.set_xlabel("time [s]", fontsize=9)
-        axes.tick_params(labelsize=8.5, length=2)
+        axes.set_ylabel("in use", fontsize=KEY)
+        axes.set_xlabel("time [s]", fontsize=FACTS)
 
     def _words(self, figure: Figure, axes: Axes) -> None:
-        """Write title, facts and legend, and mark when groups end."""
+        """Write facts and legend, and mark when groups end."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        if self.chart.title:
-            figure.suptitle(
-                self._title(), x=0.01, ha="left", fontsize=_TITLE, fontweight="bold",
-                parse_math=False,
-            )  # fmt: skip
         axes.set_title(
-            self._facts(), loc="left", fontsize=_FACTS, color="#555555", pad=9, parse_math=False
+            self._facts(), loc="left", fontsize=FACTS, color="#555555", pad=9, parse_math=False
         )
         for group, date in enumerate(self.chart.completion):
             # Above the frame, where it hides nothing.
@@ -281,7 +261,7 @@ class _Drawing:
         if self.chart.completion:
             handles.append(Line2D([], [], marker="v", linestyle="", color=GREY))
         handles += [line for line in axes.lines if line.get_gid() == _DATE]
-        write_key(figure, self._key(), handles, _WIDTH, size=_KEY, place="outside lower left")
+        write_key(figure, self._key(), handles, WIDTH, size=KEY, place="outside lower left")
 
 
 _WORK = ("exec", "ptask")

@@ -21,10 +21,16 @@ from simplugin.reports.comparisons import (
     pairing_columns,
     values_by_group,
 )
-from simplugin.reports.distributions import box_plot, draw_ecdfs, draw_profiles, profiles
+from simplugin.reports.distributions import (
+    box_plot,
+    draw_ecdfs,
+    draw_parameter,
+    draw_profiles,
+    over_parameter,
+    profiles,
+)
 from simplugin.reports.page.contents import Column, KeptRun
 from simplugin.reports.paper_sheet import ink, text_width, wrapped
-from simplugin.reports.parameter_plots import draw_parameter, over_parameter
 from simplugin.results.curves import CurvePlot
 from simplugin.results.tables import ResultTable
 
