@@ -12,18 +12,7 @@ import typer
 
 from simplugin.cli.campaign_commands import campaign_app
 from simplugin.cli.deploy import deploy
-from simplugin.cli.options import (
-    Trust,
-    add_command,
-    argument,
-    flag,
-    jobs_option,
-    json_option,
-    option,
-    output_option,
-    scheduler_option,
-    seed_option,
-)
+from simplugin.cli.options import Jobs, Seed, add_command
 from simplugin.cli.platform_commands import platform_app
 from simplugin.cli.terminal import group, plain_errors, relative_path
 
@@ -35,7 +24,6 @@ app = group(
 )
 app.add_typer(platform_app, name="platform")
 app.add_typer(campaign_app, name="campaign")
-add_command(app)(deploy)
 
 
 def _show_version(wanted: bool) -> None:
@@ -62,70 +50,97 @@ def _show_version(wanted: bool) -> None:
 def main(
     version: Annotated[
         bool,
-        flag("--version", "Print the versions of simplugin, SimGrid and Python.", _show_version),
+        typer.Option(
+            "--version",
+            metavar="",
+            help="Print the versions of simplugin, SimGrid and Python.",
+            callback=_show_version,
+            is_eager=True,
+        ),
     ] = False,
 ) -> None:
     """Simulate scheduling on grids and multi-clusters."""
 
 
-@add_command(app)
+@dataclass(frozen=True, kw_only=True)
+class SimulationOptions:
+    """Options that override the section ``[simulation]`` of a scenario.
+
+    Attributes
+    ----------
+    back_end
+        Back end; overrides the scenario.
+    seed
+        Seed of the simulation; overrides the scenario.
+    log
+        Minimum level of me.log messages that are printed; overrides the scenario.
+    prefix_prints
+        Prefix actor output with host, actor and simulated time.
+    """
+
+    back_end: Literal["coroutines", "threads"] | None = None
+    seed: Seed = None
+    log: Literal["debug", "info", "warning", "error"] | None = None
+    prefix_prints: bool = False
+
+    def changes(self) -> SimulationKeywords:
+        """Return the keywords that are given."""
+        given: SimulationKeywords = {}
+        if self.back_end is not None:
+            given["back_end"] = self.back_end
+        if self.seed is not None:
+            given["seed"] = self.seed
+        if self.log is not None:
+            given["log"] = self.log
+        if self.prefix_prints:
+            given["prefix_prints"] = True
+        return given
+
+
 def run(
-    scenario: Annotated[Path, argument("SCENARIO.toml", "The scenario file.")],
-    back_end: Annotated[
-        Literal["coroutines", "threads"] | None, option("Back end; overrides the scenario.")
-    ] = None,
-    seed: Annotated[
-        int | None, seed_option("Seed of the simulation; overrides the scenario.")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        output_option("DIR", "Directory for all outputs of the scenario, named there or not."),
-    ] = None,
-    log: Annotated[
-        Literal["debug", "info", "warning", "error"] | None,
-        option("Minimum level of me.log messages that are printed; overrides the scenario."),
-    ] = None,
-    prefix_prints: Annotated[
-        bool,
-        flag("--prefix-prints", "Prefix actor output with host, actor and simulated time."),
-    ] = False,
-    verify: Annotated[
-        bool, flag("--verify", "Also compute the optimum with its cvxpy model, and compare both.")
-    ] = False,
-    trust: Trust = None,
-    as_json: Annotated[bool, json_option("tables")] = False,
+    scenario: Path,
+    *,
+    simulation: SimulationOptions,
+    output: Path | None = None,
+    verify: bool = False,
+    trust: list[str] | None = None,
+    as_json: bool = False,
 ) -> None:
-    """Run a scenario: print its results, write its files."""
+    """Run a scenario: print its results, write its files.
+
+    Parameters
+    ----------
+    scenario : SCENARIO.toml
+        The scenario file.
+    output : DIR
+        Directory for all outputs of the scenario, named there or not.
+    verify
+        Also compute the optimum with its cvxpy model, and compare both.
+    as_json
+        Print one JSON object instead of tables.
+    """
     from simplugin.simulation.process.server_client import start_server
     from simplugin.simulation.protocol import BACK_ENDS
 
     # The server loads SimGrid while this process loads the modules of scenarios.
-    start_server(BACK_ENDS[back_end or "coroutines"])
+    start_server(BACK_ENDS[simulation.back_end or "coroutines"])
     from simplugin.cli.run import run_command
 
-    changes: SimulationKeywords = {"prefix_prints": True} if prefix_prints else {}
-    if back_end is not None:
-        changes["back_end"] = back_end
-    if seed is not None:
-        changes["seed"] = seed
-    if log is not None:
-        changes["log"] = log
+    changes = simulation.changes()
     run_command(scenario, changes, output, verify=verify, trust=trust or (), as_json=as_json)
 
 
-@add_command(app)
-def new(
-    kind: Annotated[
-        str,
-        argument(
-            "KIND",
-            "bags-policy, pricing-method, shares, schedule, mapper, market-policy,"
-            " negotiation, actors, or generator.",
-        ),
-    ],
-    file: Annotated[Path, argument("FILE.py", "The module to write.")],
-) -> None:
-    """Write an example of a user's scheduler: a module with a test, and a scenario."""
+def new(kind: str, file: Path) -> None:
+    """Write an example of a user's scheduler: a module with a test, and a scenario.
+
+    Parameters
+    ----------
+    kind : KIND
+        bags-policy, pricing-method, shares, schedule, mapper, market-policy, negotiation, actors,
+        or generator.
+    file : FILE.py
+        The module to write.
+    """
     from simplugin.cli.new import write_example
 
     written = write_example(kind, file)
@@ -133,13 +148,14 @@ def new(
     typer.echo(f"next: pytest {relative_path(file)}; simplugin run {relative_path(written[1])}")
 
 
-@add_command(app)
-def scenario(
-    reference: Annotated[
-        bool, flag("--reference", "Print type, unit, default and meaning of every key.")
-    ] = False,
-) -> None:
-    """List the keys of scenario and campaign files."""
+def scenario(*, reference: bool = False) -> None:
+    """List the keys of scenario and campaign files.
+
+    Parameters
+    ----------
+    reference
+        Print type, unit, default and meaning of every key.
+    """
     if not reference:
         raise typer.BadParameter("give --reference")
     from simplugin.cli.scenario_reference import reference as page
@@ -147,22 +163,25 @@ def scenario(
     typer.echo(page())
 
 
-@add_command(app)
 def check(
-    files: Annotated[
-        list[Path], argument("FILE...", "Platform, deployment, scenario and campaign files.")
-    ],
-    imports: Annotated[
-        bool, flag("--import", "Import the named modules and check signatures.")
-    ] = False,
-    trust: Trust = None,
-    as_json: Annotated[bool, json_option("lines")] = False,
+    files: list[Path],
+    *,
+    imports: bool = False,
+    trust: list[str] | None = None,
+    as_json: bool = False,
 ) -> None:
     """Check files without running them; print each finding with its line and a remedy.
 
     Deployments are checked against the platforms among the files; the modules that scenarios and
     campaigns (.toml) name must exist. Exit status: 0 no findings, 1 findings, 2 a file is not
     readable.
+
+    Parameters
+    ----------
+    files : FILE...
+        Platform, deployment, scenario and campaign files.
+    as_json
+        Print one JSON object instead of lines.
     """
     from simplugin.formats.check import UNREADABLE, Finding, check, exit_status
     from simplugin.inputs.messages import folded
@@ -199,61 +218,66 @@ def check(
     raise typer.Exit(status)
 
 
-@add_command(app)
 def reproduce(
-    name: Annotated[str, argument("CAPABILITY", "For instance pricing; or all.")],
-    quick: Annotated[
-        bool,
-        flag("--quick", "Reduced run, about 30 s for each paper; some claims need the full run."),
-    ] = False,
-    as_json: Annotated[bool, json_option("a table")] = False,
-    output: Annotated[
-        Path | None,
-        output_option(
-            "DIR",
-            "Directory for pages, figures and the store; by default only the store is written,"
-            " to out/reproductions.",
-        ),
-    ] = None,
-    jobs: Annotated[int | None, jobs_option("Number of parts run in parallel")] = None,
-    scheduler: Annotated[
-        str | None, scheduler_option("Address of a Dask scheduler that runs the parts.")
-    ] = None,
+    name: str,
+    *,
+    quick: bool = False,
+    as_json: bool = False,
+    output: Path | None = None,
+    jobs: Jobs = None,
+    scheduler: str | None = None,
 ) -> None:
     """Run a paper's experiments and compare each of its claims with the measurement.
 
     Each part is recorded when it is complete: the same command resumes an interrupted run. Exit
     status 0, also if claims disagree; 1 if a part failed.
+
+    Parameters
+    ----------
+    name : CAPABILITY
+        For instance pricing; or all.
+    quick
+        Reduced run, about 30 s for each paper; some claims need the full run.
+    as_json
+        Print one JSON object instead of a table.
+    output : DIR
+        Directory for pages, figures and the store; by default only the store is written, to
+        out/reproductions.
+    jobs
+        Number of parts run in parallel; by default one for each core.
+    scheduler : ADDRESS
+        Address of a Dask scheduler that runs the parts.
     """
     from simplugin.cli.reproduce import reproduce_command
 
     raise typer.Exit(reproduce_command(name, output, jobs, scheduler, quick=quick, as_json=as_json))
 
 
-@add_command(app)
 def report(
-    place: Annotated[
-        Path, argument("STORE|CAMPAIGN.toml", "A store, or the file of a campaign that has one.")
-    ],
-    output: Annotated[Path, output_option("DIR", "Directory for index.html and the figures.")],
-    campaign: Annotated[
-        int | None,
-        option("Number of the campaign; by default that of the file, or the latest.", "N"),
-    ] = None,
-    group: Annotated[str | None, option("Varied key by which runs are compared.", "KEY")] = None,
-    baseline: Annotated[
-        str | None, option("Value of that key that the others are compared with.", "VALUE")
-    ] = None,
-    figures: Annotated[
-        Literal["main", "all", "none"],
-        option("Figures to write as PDF and PNG: the most important ones, all, or none."),
-    ] = "main",
-    name: Annotated[
-        list[str] | None,
-        option("Name of a key or metric in figures; repeatable.", "KEY=NAME"),
-    ] = None,
+    place: Path,
+    *,
+    output: Path,
+    campaign: int | None = None,
+    group: str | None = None,
+    baseline: str | None = None,
+    figures: Literal["main", "all", "none"] = "main",
+    name: list[str] | None = None,
 ) -> None:
-    """Write an HTML page about a campaign for use offline, and its figures."""
+    """Write an HTML page about a campaign for use offline, and its figures.
+
+    Parameters
+    ----------
+    output : DIR
+        Directory for index.html and the figures.
+    group : KEY
+        Varied key by which runs are compared.
+    baseline : VALUE
+        Value of that key that the others are compared with.
+    figures
+        Figures to write as PDF and PNG: the most important ones, all, or none.
+    name : KEY=NAME
+        Name of a key or metric in figures; repeatable.
+    """
     from simplugin.cli.displays import spinner
     from simplugin.cli.report import FIGURES, write_report
     from simplugin.core.console import EscapingConsole
@@ -274,33 +298,50 @@ def report(
     typer.echo(f"wrote {relative_path(page)}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ToleranceOptions:
-    """Options for tolerances, which replace those of the recorded results."""
+    """Options for tolerances, which replace those of the recorded results.
 
-    rel_tol: Annotated[float | None, option("Relative tolerance; 1e-9 by default.")] = None
-    abs_tol: Annotated[float | None, option("Absolute tolerance; 0 by default.")] = None
-    tolerance: Annotated[
-        list[str] | None, option("Relative tolerance of one metric; repeatable.", "METRIC=REL")
-    ] = None
+    Attributes
+    ----------
+    rel_tol
+        Relative tolerance; 1e-9 by default.
+    abs_tol
+        Absolute tolerance; 0 by default.
+    tolerance : METRIC=REL
+        Relative tolerance of one metric; repeatable.
+    """
+
+    rel_tol: float | None = None
+    abs_tol: float | None = None
+    tolerance: list[str] | None = None
 
 
-@add_command(app)
 def regress(
-    paths: Annotated[list[Path], argument("DIR|FILE...", "Scenarios, or directories of them.")],
+    paths: list[Path],
+    *,
     tolerances: ToleranceOptions,
-    update: Annotated[bool, flag("--update", "Record new and moved results.")] = False,
-    jobs: Annotated[int | None, jobs_option("Number of runs in parallel")] = None,
-    wall_limit: Annotated[
-        float, option("Maximum real time of a run, in seconds.", min=0.001)
-    ] = 600.0,
-    trust: Trust = None,
-    as_json: Annotated[bool, json_option("a table")] = False,
+    update: bool = False,
+    jobs: Jobs = None,
+    wall_limit: Annotated[float, typer.Option(min=0.001)] = 600.0,
+    trust: list[str] | None = None,
+    as_json: bool = False,
 ) -> None:
     """Run scenarios, compare them with their recorded results, and explain differences.
 
     Results and tolerances are in DIR/recorded. Exit status: 0 all agree, 1 a result moved, is not
     recorded, or its run failed, 2 invalid arguments.
+
+    Parameters
+    ----------
+    paths : DIR|FILE...
+        Scenarios, or directories of them.
+    update
+        Record new and moved results.
+    wall_limit
+        Maximum real time of a run, in seconds.
+    as_json
+        Print one JSON object instead of a table.
     """
     from simplugin.cli.regress import limits_from, regress_command
     from simplugin.regression.checking import CheckOptions
@@ -308,3 +349,7 @@ def regress(
     limits = limits_from(tolerances.rel_tol, tolerances.abs_tol, tolerances.tolerance or [])
     options = CheckOptions(jobs, wall_limit, trust=trust or ())
     raise typer.Exit(regress_command(paths, options, limits, update=update, as_json=as_json))
+
+
+for command in (run, new, scenario, check, deploy, reproduce, report, regress):
+    add_command(app, command)

@@ -13,17 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simplugin.cli.options import (
-    Trust,
-    add_command,
-    argument,
-    flag,
-    jobs_option,
-    json_option,
-    option,
-    output_option,
-    scheduler_option,
-)
+from simplugin.cli.options import Jobs, add_command
 from simplugin.cli.terminal import group, relative_path
 
 if TYPE_CHECKING:
@@ -32,29 +22,20 @@ if TYPE_CHECKING:
 
 campaign_app = group("Run many variations of a scenario, and read their results.")
 
-Store = Annotated[
-    Path | None, option("Store of the results; by default the one that the campaign names.", "FILE")
-]
-AsJson = Annotated[bool, json_option("text")]
-Shown = Annotated[
-    str | None,
-    option(
-        "Number of the campaign; by default that of the file, or the latest of the store.",
-        "N|all",
-        "--campaign",
-    ),
-]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WorkerOptions:
-    """Options for the workers of a campaign."""
+    """Options for the workers of a campaign.
 
-    jobs: Annotated[int | None, jobs_option("Number of runs in parallel")] = None
-    scheduler: Annotated[
-        str | None, scheduler_option("Address of a running Dask cluster: tcp://...")
-    ] = None
-    slurm: Annotated[bool, flag("--slurm", "Start Dask workers through Slurm.")] = False
+    Attributes
+    ----------
+    slurm
+        Start Dask workers through Slurm.
+    """
+
+    jobs: Jobs = None
+    scheduler: str | None = None
+    slurm: bool = False
 
     def starter(
         self, campaign: Campaign | None, file: Path
@@ -66,37 +47,45 @@ class WorkerOptions:
         return partial(chosen_runners, self.jobs, self.scheduler, section)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PreviewOptions:
-    """Options for a preview."""
+    """Options for a preview.
 
-    dry_run: Annotated[bool, flag("--dry-run", "Print the runs to do without running them.")] = (
-        False
-    )
-    imports: Annotated[
-        bool,
-        flag("--import", "With --dry-run: import the named modules and check signatures."),
-    ] = False
+    Attributes
+    ----------
+    dry_run
+        Print the runs to do without running them.
+    imports
+        With --dry-run: import the named modules and check signatures.
+    """
+
+    dry_run: bool = False
+    imports: bool = False
 
 
-@add_command(campaign_app)
 def run(
-    campaign: Annotated[Path, argument("CAMPAIGN.toml", "The campaign file.")],
+    campaign: Path,
+    *,
     workers: WorkerOptions,
     preview: PreviewOptions,
-    store: Store = None,
-    retry_failed: Annotated[
-        bool, flag("--retry-failed", "Also repeat runs that are recorded as failed.")
-    ] = False,
-    keep_going: Annotated[
-        bool, flag("--keep-going", "Continue even if the first 50 runs fail with the same error.")
-    ] = False,
-    trust: Trust = None,
-    as_json: AsJson = False,
+    store: Path | None = None,
+    retry_failed: bool = False,
+    keep_going: bool = False,
+    trust: list[str] | None = None,
+    as_json: bool = False,
 ) -> None:
     """Run the part of a campaign that is not recorded yet.
 
     The same command resumes an interrupted campaign. Exit status 1 if runs failed.
+
+    Parameters
+    ----------
+    campaign : CAMPAIGN.toml
+        The campaign file.
+    retry_failed
+        Also repeat runs that are recorded as failed.
+    keep_going
+        Continue even if the first 50 runs fail with the same error.
     """
     from simplugin.campaigns.campaign import load_campaign
     from simplugin.campaigns.running.coordinator import RetryPolicy
@@ -119,19 +108,14 @@ def run(
     raise typer.Exit(status)
 
 
-@add_command(campaign_app)
 def retry(
-    place: Annotated[
-        Path, argument("STORE|CAMPAIGN.toml", "A store, or the file of a campaign that has one.")
-    ],
+    place: Path,
+    *,
     workers: WorkerOptions,
-    store: Store = None,
-    campaign: Annotated[
-        int | None,
-        option("Number of the campaign; by default that of the file, or the latest.", "N"),
-    ] = None,
-    trust: Trust = None,
-    as_json: AsJson = False,
+    store: Path | None = None,
+    campaign: int | None = None,
+    trust: list[str] | None = None,
+    as_json: bool = False,
 ) -> None:
     """Repeat the runs that failed."""
     from simplugin.campaigns.running.coordinator import RetryPolicy
@@ -154,12 +138,7 @@ def retry(
     raise typer.Exit(status)
 
 
-@add_command(campaign_app)
-def status(
-    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "A store, or a campaign file.")],
-    store: Store = None,
-    as_json: AsJson = False,
-) -> None:
+def status(place: Path, *, store: Path | None = None, as_json: bool = False) -> None:
     """Print the progress of the campaigns of a store, and failures.
 
     Works while a campaign is running.
@@ -169,20 +148,27 @@ def status(
     status_command(place, store, as_json=as_json)
 
 
-@add_command(campaign_app)
 def export(
-    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "A store, or a campaign file.")],
-    output: Annotated[Path, output_option("FILE", "The table to write: .csv or .parquet.")],
-    store: Store = None,
-    campaign: Shown = None,
-    all_attempts: Annotated[
-        bool, flag("--all-attempts", "Include failed attempts that were repeated.")
-    ] = False,
-    as_json: AsJson = False,
+    place: Path,
+    *,
+    output: Path,
+    store: Path | None = None,
+    campaign: str | None = None,
+    all_attempts: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Write a table of the runs of a campaign, one row for each.
 
     Numbers are written with all their digits.
+
+    Parameters
+    ----------
+    output : FILE
+        The table to write: .csv or .parquet.
+    campaign : N|all
+        Number of the campaign; by default that of the file, or the latest of the store.
+    all_attempts
+        Include failed attempts that were repeated.
     """
     from simplugin.campaigns.store import reading
     from simplugin.cli.campaign_reading import shown_campaign
@@ -196,27 +182,31 @@ def export(
     typer.echo(f"wrote {relative_path(output)}: {count} of {columns} columns")
 
 
-@add_command(campaign_app)
 def query(
-    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "A store, or a campaign file.")],
-    sql: Annotated[
-        str,
-        argument(
-            "SQL", 'For instance: SELECT "scheduler.name", avg(makespan) FROM results GROUP BY 1'
-        ),
-    ],
-    store: Store = None,
-    campaign: Shown = None,
-    as_csv: Annotated[
-        bool, flag("--csv", "Print comma-separated values instead of a table.")
-    ] = False,
-    as_json: AsJson = False,
-    wall_limit: Annotated[float, option("Maximum time of the query, in seconds.", min=0)] = 60.0,
+    place: Path,
+    sql: str,
+    *,
+    store: Path | None = None,
+    campaign: str | None = None,
+    as_csv: bool = False,
+    as_json: bool = False,
+    wall_limit: Annotated[float, typer.Option(min=0)] = 60.0,
 ) -> None:
     """Query a store in SQL, read-only.
 
     Table results has one row for each run of a campaign, with the columns of `campaign export`;
     table units has the unit of each metric. Names with dots must be quoted.
+
+    Parameters
+    ----------
+    sql : SQL
+        For instance: SELECT "scheduler.name", avg(makespan) FROM results GROUP BY 1
+    campaign : N|all
+        Number of the campaign; by default that of the file, or the latest of the store.
+    as_csv
+        Print comma-separated values instead of a table.
+    wall_limit
+        Maximum time of the query, in seconds.
     """
     from simplugin.campaigns.store.tables import Query
     from simplugin.cli.campaign_reading import print_answer, shown_campaign
@@ -226,3 +216,7 @@ def query(
         raise SimpluginError("--csv and --json exclude each other; give one of them")
     with closing(Query(*shown_campaign(place, store, campaign), wall_limit)) as asked:
         print_answer(*asked.run(sql), as_csv=as_csv, as_json=as_json)
+
+
+for command in (run, retry, status, export, query):
+    add_command(campaign_app, command)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from simplugin.cli.options import argument, flag, option, output_option
 from simplugin.cli.terminal import command_line, document_stream
 from simplugin.core.errors import DeploymentError
 from simplugin.core.formatting import counted
@@ -22,78 +21,61 @@ if TYPE_CHECKING:
 SHORTEST = "shortest"
 
 
-# Measures of the length of a path; see `simplugin.platforms.tree_shapes`.
-Metric = Literal["latency", "hops", "transfer"]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HostOptions:
-    """Options for the hosts of actors."""
+    """Options for the hosts of actors.
 
-    master: Annotated[
-        str | None, option("Host of the master, or root of the trees.", "HOST", "-m --master")
-    ] = None
-    workers: Annotated[
-        str,
-        option(
-            "Hosts of workers, or hosts that trees must reach: all, a number, a zone or cluster,"
-            " hosts, patterns; several with commas, with counts: chuque:8,grelon:16.",
-            "HOSTS",
-            "-w --workers",
-        ),
-    ] = "all"
-    per_host: Annotated[int, option("Number of workers on each host.", "N", min=1)] = 1
-    spread: Annotated[
-        bool, flag("--spread", "Choose counted hosts evenly instead of the first ones.")
-    ] = False
+    Attributes
+    ----------
+    master : HOST
+        Host of the master, or root of the trees.
+    workers : HOSTS
+        Hosts of workers, or hosts that trees must reach: all, a number, a zone or cluster, hosts,
+        patterns; several with commas, with counts: chuque:8,grelon:16.
+    per_host : N
+        Number of workers on each host.
+    spread
+        Choose counted hosts evenly instead of the first ones.
+    """
+
+    master: str | None = None
+    workers: str = "all"
+    per_host: Annotated[int, typer.Option(min=1)] = 1
+    spread: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ActorOptions:
-    """Options for the functions, arguments and lifetime of actors."""
+    """Options for the functions, arguments and lifetime of actors.
 
-    function: Annotated[
-        str | None,
-        option(
-            "Function of the master, or of all actors in a tree.",
-            "NAME",
-            "-f --function",
-            show_default="master; in a tree, node",
-        ),
-    ] = None
+    Attributes
+    ----------
+    function : NAME
+        Function of the master, or of all actors in a tree.
+    worker_function : NAME
+        Function of workers, or of all actors in a tree except the root.
+    argument : TEXT
+        Argument of the master; in a tree of all actors, before their place in it. {host},
+        {master}, {workers} and others are replaced; {hosts} becomes one argument for each worker.
+    worker_argument : TEXT
+        Argument of workers; also {number} and {index} are replaced.
+    start_time : TIME
+        Start of all actors.
+    kill_time : TIME
+        Date at which all actors are killed.
+    on_failure
+        Fate of actors other than a master when their host fails and comes back.
+    """
+
+    function: Annotated[str | None, typer.Option(show_default="master; in a tree, node")] = None
     worker_function: Annotated[
-        str | None,
-        option(
-            "Function of workers, or of all actors in a tree except the root.",
-            "NAME",
-            "-F --worker-function",
-            show_default="worker; in a tree, that of --function",
-        ),
+        str | None, typer.Option(show_default="worker; in a tree, that of --function")
     ] = None
-    argument: Annotated[
-        list[str] | None,
-        option(
-            "Argument of the master; in a tree of all actors, before their place in it. {host},"
-            " {master}, {workers} and others are replaced; {hosts} becomes one argument for each"
-            " worker.",
-            "TEXT",
-            "-a --argument",
-        ),
-    ] = None
-    worker_argument: Annotated[
-        list[str] | None,
-        option(
-            "Argument of workers; also {number} and {index} are replaced.",
-            "TEXT",
-            "-A --worker-argument",
-        ),
-    ] = None
-    start_time: Annotated[str, option("Start of all actors.", "TIME")] = "0s"
-    kill_time: Annotated[str | None, option("Date at which all actors are killed.", "TIME")] = None
-    on_failure: Annotated[
-        Literal["DIE", "RESTART"],
-        option("Fate of actors other than a master when their host fails and comes back."),
-    ] = "DIE"
+    argument: list[str] | None = None
+    worker_argument: list[str] | None = None
+    start_time: str = "0s"
+    kill_time: str | None = None
+    on_failure: Literal["DIE", "RESTART"] = "DIE"
 
     def lifetime(self) -> ActorLifetime:
         """Return the lifetime of the actors."""
@@ -104,38 +86,44 @@ class ActorOptions:
         return ActorLifetime(parse_time(self.start_time), end, self.on_failure)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TreeOptions:
-    """Options for trees of actors."""
+    """Options for trees of actors.
 
-    tree: Annotated[
-        str | None,
-        option(
-            "A tree of actors for each application instead of master and workers: shortest, zones,"
-            " star, or a TOML or JSON file with the parent of each host.",
-            "SHAPE",
-            "-t --tree",
-        ),
-    ] = None
-    application: Annotated[
-        list[str] | None,
-        option("Name of an application, and root of its tree.", "NAME[=HOST]", "-n --application"),
-    ] = None
-    metric: Annotated[Metric, option("Length of a path in a tree of shortest paths.")] = "latency"
+    Attributes
+    ----------
+    tree : SHAPE
+        A tree of actors for each application instead of master and workers: shortest, zones, star,
+        or a TOML or JSON file with the parent of each host.
+    application : NAME[=HOST]
+        Name of an application, and root of its tree.
+    metric
+        Length of a path in a tree of shortest paths.
+    """
+
+    tree: str | None = None
+    application: list[str] | None = None
+    metric: Literal["latency", "hops", "transfer"] = "latency"
 
 
 def deploy(
-    platform: Annotated[Path, argument("PLATFORM", "A platform file.")],
+    platform: Path,
+    *,
     hosts: HostOptions,
     actors: ActorOptions,
     trees: TreeOptions,
-    output: Annotated[
-        Path | None, output_option("FILE", "The deployment file; by default it is printed.")
-    ] = None,
+    output: Path | None = None,
 ) -> None:
     """Deploy a master and workers, or a tree of actors for each of some applications.
 
     The deployment file begins with the command that made it.
+
+    Parameters
+    ----------
+    platform : PLATFORM
+        A platform file.
+    output : FILE
+        The deployment file; by default it is printed.
     """
     from simplugin.formats.platform_xml import deployment_text, read_platform, write_deployment
 

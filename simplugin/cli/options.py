@@ -1,106 +1,113 @@
-"""Commands, their arguments and options, and those that several commands have."""
+"""Commands made of functions: parameters are arguments and options, docstrings their help."""
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import fields, is_dataclass
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args
 
 import typer
 
 from simplugin.cli.terminal import Command
 
-
-def add_command(app: typer.Typer) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that adds a function to a group of commands.
-
-    A parameter with a data class as its type stands for a group of options, one for each field.
-    The fields are annotated as parameters of commands are.
-    """
-
-    def add(function: Callable[..., None]) -> Callable[..., None]:
-        """Add the function as a command."""
-        hints = get_type_hints(function, include_extras=True)
-        groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
-        parameters = []
-        for each in inspect.signature(function).parameters.values():
-            if each.name not in groups:
-                parameters.append(each.replace(annotation=hints[each.name]))
-                continue
-            kinds = get_type_hints(groups[each.name], include_extras=True)
-            parameters += [
-                each.replace(name=field.name, default=field.default, annotation=kinds[field.name])
-                for field in fields(groups[each.name])
-            ]
-
-        @functools.wraps(function)
-        def call(**given: Any) -> None:
-            """Call the function with its groups of options as data classes."""
-            for name, kind in groups.items():
-                values = {field.name: given.pop(field.name) for field in fields(kind)}
-                given[name] = kind(**values)
-            function(**given)
-
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        call.__signature__ = inspect.Signature(  # type: ignore[attr-defined] # typer reads it
-            [each.replace(kind=keyword) for each in parameters]
-        )
-        app.command(cls=Command)(call)
-        return function
-
-    return add
-
-
-def argument(metavar: str, text: str) -> Any:
-    """Return an argument."""
-    return typer.Argument(metavar=metavar, help=text)
-
-
-def option(text: str, metavar: str | None = None, names: str = "", **more: Any) -> Any:
-    """Return an option with a value; its default name is that of its parameter."""
-    return typer.Option(*names.split(), metavar=metavar, help=text, **more)
-
-
-def flag(name: str, text: str, callback: Callable[[bool], None] | None = None) -> Any:
-    """Return an option without a value; a callback handles it before all other options."""
-    return typer.Option(
-        name, metavar="", help=text, callback=callback, is_eager=callback is not None
-    )
-
-
-def output_option(metavar: str, text: str) -> Any:
-    """Return the option --output."""
-    return option(text, metavar, "-o --output")
-
-
-def json_option(instead_of: str) -> Any:
-    """Return the option --json."""
-    return flag("--json", f"Print one JSON object instead of {instead_of}.")
-
-
-def seed_option(text: str) -> Any:
-    """Return the option --seed."""
-    return typer.Option("--seed", min=0, help=text)
-
-
-def jobs_option(text: str) -> Any:
-    """Return the option --jobs."""
-    return typer.Option("--jobs", "-j", min=1, help=f"{text}; by default one for each core.")
-
-
-def scheduler_option(text: str) -> Any:
-    """Return the option --scheduler."""
-    return option(text, "ADDRESS", "--scheduler")
-
-
-Trust = Annotated[
-    list[str] | None,
-    option(
-        "Also allow functions of this module, wherever it is installed; repeatable.",
+# Options that are not called as their parameters are.
+_NAMES = {
+    "output": "-o --output",
+    "jobs": "-j --jobs",
+    "as_json": "--json",
+    "as_csv": "--csv",
+    "imports": "--import",
+    "listed": "--list",
+    "master": "-m --master",
+    "workers": "-w --workers",
+    "function": "-f --function",
+    "worker_function": "-F --worker-function",
+    "argument": "-a --argument",
+    "worker_argument": "-A --worker-argument",
+    "tree": "-t --tree",
+    "application": "-n --application",
+}
+# Placeholder and help of parameters that several commands have, unless they document their own.
+_SHARED = {
+    "as_json": ("", "Print one JSON object instead of text."),
+    "campaign": ("N", "Number of the campaign; by default that of the file, or the latest."),
+    "imports": ("", "Import the named modules and check signatures."),
+    "jobs": ("", "Number of runs in parallel; by default one for each core."),
+    "output": ("FILE", "The platform file; by default it is printed."),
+    "place": ("STORE|CAMPAIGN.toml", "A store, or the file of a campaign that has one."),
+    "scheduler": ("ADDRESS", "Address of a running Dask cluster: tcp://..."),
+    "seed": ("", "Seed of the draws."),
+    "store": ("FILE", "Store of the results; by default the one that the campaign names."),
+    "trust": (
         "MODULE",
-        "--trust",
+        "Also allow functions of this module, wherever it is installed; repeatable.",
     ),
-]
-AllWarnings = Annotated[bool, flag("--warnings", "Print each warning instead of their number.")]
+    "warnings": ("", "Print each warning instead of their number."),
+}
+
+Jobs = Annotated[int | None, typer.Option(min=1)]
+Seed = Annotated[int | None, typer.Option(min=0)]
+
+_SECTION = re.compile(r"^(?:Attributes|Parameters)\n-+\n(.*?)(?=^[^\n]+\n-{3,}\n|\Z)", re.M | re.S)
+_ENTRY = re.compile(r"^(\S[^\n]*)\n((?:[ ]+[^\n]*\n?|\n)*)", re.M)
+
+
+def documented(thing: Any) -> dict[str, tuple[str, str]]:
+    """Return type and description of each parameter or attribute in a docstring."""
+    found: dict[str, tuple[str, str]] = {}
+    for section in _SECTION.findall(inspect.cleandoc(thing.__doc__ or "") + "\n"):
+        for head, text in _ENTRY.findall(section):
+            names, _, kind = head.partition(" : ")
+            for name in names.split(","):
+                found[name.strip("* ")] = kind, " ".join(text.split())
+    return found
+
+
+def add_command(app: typer.Typer, function: Callable[..., None]) -> None:
+    """Add a function to a group of commands.
+
+    Its positional parameters are arguments, its keyword-only ones options. A keyword-only data
+    class as the type of a parameter stands for a group of options, one for each field. Their help
+    is in the sections Parameters and Attributes of the docstrings, with the placeholder of a value
+    as its type.
+    """
+    parameters = inspect.signature(function, eval_str=True).parameters
+    groups: dict[str, Any] = {
+        name: each.annotation for name, each in parameters.items() if is_dataclass(each.annotation)
+    }
+
+    def call(**given: Any) -> None:
+        """Call the function with its groups of options as data classes."""
+        for name, kind in groups.items():
+            given[name] = kind(**{each.name: given.pop(each.name) for each in fields(kind)})
+        function(**given)
+
+    call.__signature__ = inspect.Signature([*_parameters(function)])  # type: ignore[attr-defined] # typer reads it
+    text, *_ = _SECTION.split(inspect.cleandoc(function.__doc__ or "") + "\n")
+    app.command(function.__name__, cls=Command, help=text)(call)
+
+
+def _parameters(of: Callable[..., Any]) -> Iterator[inspect.Parameter]:
+    """Yield the arguments and options of a function, those of data classes in their places."""
+    helps = _SHARED | documented(of)
+    for name, each in inspect.signature(of, eval_str=True).parameters.items():
+        if is_dataclass(each.annotation):
+            yield from _parameters(each.annotation)  # type: ignore[arg-type] # a class
+            continue
+        kind, *given = get_args(each.annotation) if _is_annotated(each) else (each.annotation,)
+        is_option = each.kind is each.KEYWORD_ONLY
+        info = copy(given[0]) if given else typer.Option() if is_option else typer.Argument()
+        placeholder, info.help = helps[name]
+        info.metavar = placeholder or ("" if kind is bool else None)
+        if is_option:
+            usual = "--" + name.strip("_").replace("_", "-")
+            info.param_decls = _NAMES.get(name, usual).split()
+        yield each.replace(kind=each.KEYWORD_ONLY, annotation=Annotated[kind, info])
+
+
+def _is_annotated(parameter: inspect.Parameter) -> bool:
+    """Return True if a type has more to say about an option."""
+    return hasattr(parameter.annotation, "__metadata__")

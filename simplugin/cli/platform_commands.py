@@ -2,60 +2,59 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from simplugin.cli import terminal
-from simplugin.cli.options import (
-    add_command,
-    argument,
-    flag,
-    json_option,
-    option,
-    output_option,
-    seed_option,
-)
-from simplugin.cli.platform_availability import availability
+from simplugin.cli.options import Seed, add_command
 from simplugin.cli.platform_grid5000 import catalogue, grid5000
-from simplugin.cli.settings import read_settings
 from simplugin.core.errors import PlatformError
 from simplugin.inputs.files import uncollected, write
+
+if TYPE_CHECKING:
+    from simplugin.inputs.documents import Document
 
 platform_app = terminal.group("Make, inspect and draw platform files.")
 
 
-def multicluster(
-    description: Annotated[
-        Path, argument("DESCRIPTION.toml", "Sites, clusters, switches, backbone.")
-    ],
-    seed: Annotated[int | None, seed_option("Seed of the draws; overrides the file.")] = None,
-    output: Annotated[
-        Path | None, output_option("FILE", "The platform file; by default it is printed.")
-    ] = None,
-) -> None:
-    """Make a federation of clusters from a description."""
+def multicluster(description: Path, *, seed: Seed = None, output: Path | None = None) -> None:
+    """Make a federation of clusters from a description.
+
+    Parameters
+    ----------
+    description : DESCRIPTION.toml
+        Sites, clusters, switches, backbone.
+    seed
+        Seed of the draws; overrides the file.
+    """
     from simplugin.formats.federations import read_federation_platform
 
     terminal.write_or_print_platform(read_federation_platform(description, seed), output)
 
 
 def generate(
-    name: Annotated[
-        str | None, argument("[NAME]", "Name of a generator, see --list; or module:function.")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        argument("[KEY=VALUE]...", "Parameters: TOML values, or texts such as 2Gf without quotes."),
-    ] = None,
-    seed: Annotated[int | None, seed_option("Seed of the draws.")] = None,
-    output: Annotated[
-        Path | None, output_option("FILE", "The platform file; by default it is printed.")
-    ] = None,
-    listed: Annotated[bool, flag("--list", "List all generators, or describe NAME.")] = False,
+    name: str | None = None,
+    settings: list[str] | None = None,
+    *,
+    seed: Seed = None,
+    output: Path | None = None,
+    listed: bool = False,
 ) -> None:
-    """Generate a platform: a topology, a random graph, a site, or that of a user's generator."""
+    """Generate a platform: a topology, a random graph, a site, or that of a user's generator.
+
+    Parameters
+    ----------
+    name : [NAME]
+        Name of a generator, see --list; or module:function.
+    settings : [KEY=VALUE]...
+        Parameters: TOML values, or texts such as 2Gf without quotes.
+    listed
+        List all generators, or describe NAME.
+    """
     from simplugin.inputs.named_files import named_modules
     from simplugin.scenarios.generators import GENERATORS
     from simplugin.scenarios.generators.registry import generator_called
@@ -86,18 +85,112 @@ def generate(
             terminal.write_or_print_platform(generator.platform(parameters), output)
 
 
-def show(
-    file: Annotated[Path, argument("FILE", "A platform file.")],
-    pair: Annotated[
-        tuple[str, str] | None, option("Also show the route between two hosts.", "FROM TO")
-    ] = None,
-    as_json: Annotated[bool, json_option("tables")] = False,
+def _show_models(wanted: bool) -> None:
+    """Print a table of the published models and exit."""
+    if not wanted:
+        return
+    from simplugin.platforms.availability.processes import (
+        ARCHIVE,
+        SCHROEDER_GIBSON,
+        SYSTEMS,
+        archive_model,
+    )
+
+    lines = [f"{'model':<24}{'mean up':>10}{'mean down':>12}{'up':>7}  of"]
+    for system, fits in ARCHIVE.items():
+        for law in fits:
+            model = archive_model(system, law)
+            hours = (model.up.mean / 3600, model.down.mean / 3600)
+            lines.append(
+                f"{system + '-' + law:<24}{hours[0]:>8.1f} h{hours[1]:>10.2f} h"
+                f"{model.availability:>7.1%}  {SYSTEMS[system]}"
+            )
+    lines.append(f"{SCHROEDER_GIBSON + '(T)':<24}{'T':>10}{5.92:>10.2f} h{'':>7}  as lanl05")
+    typer.echo("\n".join(lines))
+    raise typer.Exit
+
+
+def availability(
+    file: Path,
+    changes: list[str],
+    *,
+    output: Path | None = None,
+    files: Path | None = None,
+    expand: bool = False,
+    _models: Annotated[bool, typer.Option(callback=_show_models, is_eager=True)] = False,
 ) -> None:
+    """Add failures and background load to the hosts and links of a platform.
+
+    Keys: until, seed, spared; hosts.choice, .model, .up, .down, .start, .stay, .arrival, .away,
+    .speed, .speed_for; links.choice, .up, .down, .start, .bandwidth, .bandwidth_for, .latency,
+    .latency_for. Laws: a number or constant(X), uniform(LOW,HIGH), log-uniform(LOW,HIGH),
+    exponential(MEAN), weibull(SHAPE,SCALE), lognormal(MEAN,VARIATION), gamma(MEAN,VARIATION).
+
+    Parameters
+    ----------
+    file : PLATFORM.xml
+        A platform file.
+    changes : TABLE.toml|KEY=VALUE...
+        The changes: files, and keys that override them, such as until=7d, seed=1,
+        hosts.model=g5k06-weibull, hosts.choice=chti:4, links.up='exponential(2d)', links.down=10m.
+    files : DIR
+        Directory for profiles as files; needs --output.
+    expand
+        Write clusters host by host, so that their links can change.
+    _models
+        List the published models.
+    """
+    from simplugin.cli.availability_table import AvailabilityTable
+    from simplugin.formats.platform_xml import expanded_platform, read_platform
+    from simplugin.formats.profiles import write_profiles
+    from simplugin.inputs.validation import validated
+    from simplugin.platforms.availability.followers import with_availability
+
+    if files is not None and output is None:
+        raise typer.BadParameter("--files needs --output: profiles are named relative to that file")
+    table: AvailabilityTable = validated(AvailabilityTable, _document(changes))
+    read = read_platform(file)
+    platform = with_availability(
+        expanded_platform(read) if expand else read, table.until, table.seed, table.availability()
+    )
+    platform = platform if files is None else write_profiles(platform, files)
+    terminal.write_or_print_platform(platform, output)
+
+
+def _document(changes: list[str]) -> Document:
+    """Return the document of files and settings; later ones override earlier ones."""
+    from simplugin.inputs.documents import Document, read_toml
+
+    found = [read_toml(each, PlatformError) for each in changes if "=" not in each]
+    tables = [
+        *(each.content for each in found),
+        read_settings(each for each in changes if "=" in each),
+    ]
+    merged: dict[str, Any] = {}
+    for table in tables:
+        for key, value in table.items():
+            both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+            merged[key] = {**merged[key], **value} if both else value
+    if len(found) == 1:
+        return Document(merged, PlatformError, found[0].file, found[0].text)
+    return Document(merged, PlatformError)
+
+
+def show(file: Path, *, pair: tuple[str, str] | None = None, as_json: bool = False) -> None:
     """Summarise a platform, as the file describes it and as SimGrid loads it.
 
     Prints the numbers of zones, clusters, hosts, cores, flop/s, links and routes, statistics of
     loading, and whether all hosts reach each other. Exit status: 0 no errors, also with warnings;
     1 errors; 2 the file is not readable.
+
+    Parameters
+    ----------
+    file : FILE
+        A platform file.
+    pair : FROM TO
+        Also show the route between two hosts.
+    as_json
+        Print one JSON object instead of tables.
     """
     from simplugin.cli.platform_show import show_command
 
@@ -105,15 +198,25 @@ def show(
 
 
 def draw(
-    platform: Annotated[Path, argument("FILE", "A platform file.")],
-    output: Annotated[Path, output_option("IMAGE", "A PNG, SVG or PDF file to write.")],
-    detail: Annotated[
-        Literal["auto", "hosts", "clusters", "sites"],
-        option("Show hosts, clusters, or a box for each site; auto: as much as fits on a page."),
-    ] = "auto",
-    title: Annotated[str, option("Title of the drawing; by default the name of the zone.")] = "",
+    platform: Path,
+    *,
+    output: Path,
+    detail: Literal["auto", "hosts", "clusters", "sites"] = "auto",
+    title: str = "",
 ) -> None:
-    """Draw a platform: hosts, clusters, sites, and the links between them."""
+    """Draw a platform: hosts, clusters, sites, and the links between them.
+
+    Parameters
+    ----------
+    platform : FILE
+        A platform file.
+    output : IMAGE
+        A PNG, SVG or PDF file to write.
+    detail
+        Show hosts, clusters, or a box for each site; auto: as much as fits on a page.
+    title
+        Title of the drawing; by default the name of the zone.
+    """
     from simplugin.formats.platform_xml import read_platform
     from simplugin.reports.image_files import image_file
     from simplugin.reports.platforms.drawing import draw_platform
@@ -122,16 +225,18 @@ def draw(
     draw_platform(read_platform(platform), output, title=title, detail=detail)
 
 
-def upgrade(
-    file: Annotated[Path, argument("FILE", "A platform or deployment file of version 3 or 4.")],
-    output: Annotated[
-        Path | None, output_option("NEW", "The new file; by default it is printed.")
-    ] = None,
-) -> None:
+def upgrade(file: Path, *, output: Path | None = None) -> None:
     """Rewrite a platform or deployment file in the format of SimGrid 4.1.
 
     Tags and attributes get their current names, numbers their units; comments and layout are kept.
     Elements without equivalent are errors with their line. A file of version 4.1 is not changed.
+
+    Parameters
+    ----------
+    file : FILE
+        A platform or deployment file of version 3 or 4.
+    output : NEW
+        The new file; by default it is printed.
     """
     from simplugin.formats.platform_upgrade import upgraded
 
@@ -142,5 +247,49 @@ def upgrade(
         write(text, output, PlatformError)
 
 
+def read_settings(settings: Iterable[str]) -> dict[str, Any]:
+    """Read settings: TOML values, or texts without quotes.
+
+    Parameters
+    ----------
+    settings : iterable of str
+        ``KEY=VALUE`` each; dots in a key lead into tables.
+
+    Raises
+    ------
+    PlatformError
+        A setting is invalid or given twice.
+    """
+    values: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, text = (part.strip() for part in setting.partition("="))
+        *above, last = key.split(".")
+        if not equals or not all(step.isidentifier() for step in (*above, last)):
+            raise PlatformError(f"{setting!r} sets no parameter", remedy="write KEY=VALUE")
+        table: Any = values
+        for step in above:
+            table = table.setdefault(step, {}) if isinstance(table, dict) else None
+        if not isinstance(table, dict) or last in table:
+            raise PlatformError(f"parameter {key!r} is given twice", remedy="give it once")
+        table[last] = _value(key, text)
+    return values
+
+
+def _value(key: str, text: str) -> Any:
+    """Read one value."""
+    try:
+        document = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError as error:
+        # A text that starts as a TOML value was meant as one.
+        if text and text[0] not in "[{\"'":
+            return text
+        raise PlatformError(
+            f"{key}={text} is not a TOML value: {error}",
+            remedy='give e.g. 12, true, 2Gf, [4,4] or {law="uniform",low="1Gf",high="2Gf"}',
+        ) from None
+    # After a line break the text could set other keys.
+    return document["value"] if len(document) == 1 else text
+
+
 for command in (grid5000, catalogue, multicluster, generate, availability, show, draw, upgrade):
-    add_command(platform_app)(command)
+    add_command(platform_app, command)

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from simplugin.cli import terminal
-from simplugin.cli.options import AllWarnings, argument, flag, option, output_option
 from simplugin.core.errors import PlatformError
 from simplugin.inputs.files import write
 
@@ -27,46 +26,51 @@ _HEADS = {
 _COUNTED = {"left-out": "left out", "contradiction": "contradictory", "assumed": "assumed"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SelectionOptions:
-    """Options for a part of Grid'5000."""
+    """Options for a part of Grid'5000.
 
-    site: Annotated[list[str] | None, option("Only this site; repeatable.", "SITE")] = None
-    cluster: Annotated[list[str] | None, option("Only this cluster; repeatable.", "CLUSTER")] = None
+    Attributes
+    ----------
+    site : SITE
+        Only this site; repeatable.
+    cluster : CLUSTER
+        Only this cluster; repeatable.
+    """
+
+    site: list[str] | None = None
+    cluster: list[str] | None = None
 
 
 def grid5000(
+    *,
     selection: SelectionOptions,
-    reference: Annotated[
-        Path | None,
-        option(
-            "The reference: a directory, a tar, a dump of the API, or a catalogue; by default the"
-            " catalogue of this package.",
-            "PATH",
-        ),
-    ] = None,
-    latencies: Annotated[
-        Path | None, option("Table of latencies instead of the built-in one.", "FILE.toml")
-    ] = None,
-    interconnect: Annotated[
-        Literal["ethernet", "fast"],
-        option("Network of the hosts; fast: InfiniBand or Omni-Path where available."),
-    ] = "ethernet",
-    strict: Annotated[
-        bool, flag("--strict", "Write nothing if facts are missing or contradictory.")
-    ] = False,
-    warnings: AllWarnings = False,
-    print_latencies: Annotated[
-        bool, flag("--print-latencies", "Print the table of latencies, as --latencies reads it.")
-    ] = False,
-    output: Annotated[
-        Path | None, output_option("FILE", "The platform file; by default it is printed.")
-    ] = None,
+    reference: Path | None = None,
+    latencies: Path | None = None,
+    interconnect: Literal["ethernet", "fast"] = "ethernet",
+    strict: bool = False,
+    warnings: bool = False,
+    print_latencies: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Make a platform of Grid'5000 from its reference.
 
     Missing and contradictory facts are reported on standard error; with --strict they are errors:
     exit status 1, and no platform.
+
+    Parameters
+    ----------
+    reference : PATH
+        The reference: a directory, a tar, a dump of the API, or a catalogue; by default the
+        catalogue of this package.
+    latencies : FILE.toml
+        Table of latencies instead of the built-in one.
+    interconnect
+        Network of the hosts; fast: InfiniBand or Omni-Path where available.
+    strict
+        Write nothing if facts are missing or contradictory.
+    print_latencies
+        Print the table of latencies, as --latencies reads it.
     """
     from simplugin.formats.grid5000.latencies import read_latencies
     from simplugin.platforms.grid5000.facts import concerning, selected
@@ -97,14 +101,19 @@ def grid5000(
 
 
 def catalogue(
-    reference: Annotated[Path, argument("REFERENCE", "A directory, a tar, or a dump of the API.")],
-    output: Annotated[Path, output_option("FILE.json", "The catalogue to write.")],
-    date: Annotated[
-        str | None, option("Date of the reference, if its name has none.", "YYYY-MM")
-    ] = None,
-    warnings: AllWarnings = False,
+    reference: Path, *, output: Path, date: str | None = None, warnings: bool = False
 ) -> None:
-    """Condense the reference of Grid'5000 to the facts that platforms need."""
+    """Condense the reference of Grid'5000 to the facts that platforms need.
+
+    Parameters
+    ----------
+    reference : REFERENCE
+        A directory, a tar, or a dump of the API.
+    output : FILE.json
+        The catalogue to write.
+    date : YYYY-MM
+        Date of the reference, if its name has none.
+    """
     from simplugin.formats.grid5000.catalogue import is_catalogue, write_catalogue
     from simplugin.formats.grid5000.reference import read_reference
 

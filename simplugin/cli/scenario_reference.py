@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 
 from simplugin.campaigns.campaign import CampaignSection
 from simplugin.campaigns.running.slurm import SlurmSection
+from simplugin.cli.options import documented
 from simplugin.inputs.messages import models_in
 from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import dimension_of
@@ -45,8 +46,6 @@ Made by `simplugin scenario --reference` from the types that validate them. A qu
 in its unit, or a text with a unit, such as `"2.5Gf"`. What is not required may be left out.
 [Scenarios](tutorial.md#scenarios) and [campaigns](campaigns.md) have examples.
 """
-_SECTION = re.compile(r"^(?:Attributes|Parameters)\n-+\n(.*?)(?=^[^\n]+\n-{3,}\n|\Z)", re.M | re.S)
-_ENTRY = re.compile(r"^(\S[^\n]*)\n((?:[ ]+[^\n]*\n?|\n)*)", re.M)
 _ELSEWHERE = re.compile(r"^(?:See|As in|As for|Those of) `([\w.]+)`")
 _ANNOTATED: Any = Annotated  # with computed arguments, which type checkers reject
 _UNITS = re.compile(r",? \[([^\]]*)\]")
@@ -199,24 +198,14 @@ def _shown(kind: Any, default: Any) -> str:
 
 def _meaning(thing: Any, name: str) -> str:
     """Return the description of a parameter or attribute, resolving references to others."""
-    for documented in inspect.getmro(thing) if isinstance(thing, type) else (thing,):
-        text = _meanings(documented).get(name, "")
+    for place in inspect.getmro(thing) if isinstance(thing, type) else (thing,):
+        text = documented(place).get(name, ("", ""))[1]
         if (other := _ELSEWHERE.match(text)) is not None:
-            found = _named(other[1], documented)
+            found = _named(other[1], place)
             return (found and _meaning(found, name)) or text.replace("``", "`")
         if text:
             return text.replace("``", "`")
     return ""
-
-
-def _meanings(thing: Any) -> dict[str, str]:
-    """Return the descriptions of parameters and attributes in a docstring."""
-    found: dict[str, str] = {}
-    for section in _SECTION.findall(inspect.cleandoc(thing.__doc__ or "") + "\n"):
-        for names, text in _ENTRY.findall(section):
-            words = [name.strip("* ") for name in names.partition(" : ")[0].split(",")]
-            found |= dict.fromkeys(words, " ".join(text.split()))
-    return found
 
 
 def _named(name: str, near: Any) -> Any:
