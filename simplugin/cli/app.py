@@ -63,7 +63,7 @@ def main(
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationOptions:
+class OverridingOptions:
     """Options that override the section ``[simulation]`` of a scenario.
 
     Attributes
@@ -100,7 +100,7 @@ class SimulationOptions:
 def run(
     scenario: Path,
     *,
-    simulation: SimulationOptions,
+    simulation: OverridingOptions,
     output: Path | None = None,
     verify: bool = False,
     trust: list[str] | None = None,
