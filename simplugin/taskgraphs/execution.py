@@ -193,8 +193,9 @@ def execute(
         raise
     result = _without_pauses(result)
     record: ExecutionRecord = result.returned[0].value
-    dates = record.sent, record.arrived, record.moved
-    return GraphExecution(_schedule(orders, record), *dates, schedule, result)
+    dates = record.start, record.finish
+    done = Schedule.of(site, graphs, record.processors, *dates, record.order, local)
+    return GraphExecution(done, record.sent, record.arrived, record.moved, schedule, result)
 
 
 def _queue(schedule: Schedule) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -218,22 +219,3 @@ def _without_pauses(result: Result) -> Result:
         )
     }
     return replace(result, trace=replace(trace, **columns))
-
-
-def _schedule(orders: Orders, record: ExecutionRecord) -> Schedule:
-    """Return the executed schedule."""
-    counts = [len(each) for each in record.processors]
-    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    processor = np.concatenate([np.array(each, dtype=np.int64) for each in record.processors])
-    cluster = np.searchsorted(orders.site.first, processor[start[:-1]], side="right") - 1
-    return Schedule(
-        site=orders.site,
-        graphs=orders.graphs,
-        cluster=cluster.astype(np.int64),
-        start=record.start,
-        finish=record.finish,
-        processor_start=start,
-        processor=processor,
-        order=np.array(record.order, dtype=np.int64),
-        local=orders.local,
-    )

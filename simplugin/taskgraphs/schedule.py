@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
@@ -56,6 +56,25 @@ class Schedule:
     processor: NDArray[np.int64]
     order: NDArray[np.int64]
     local: Local | None = None
+
+    @classmethod
+    def of(
+        cls,
+        site: Site,
+        graphs: GraphSet,
+        processors: Sequence[ArrayLike],
+        start: NDArray[np.float64],
+        finish: NDArray[np.float64],
+        order: ArrayLike,
+        local: Local | None = None,
+    ) -> Schedule:
+        """Return the schedule of tasks on the processors of each, by their numbers in the site."""
+        each = [np.asarray(own, dtype=np.int64) for own in processors]
+        first = np.cumsum([0, *map(len, each)], dtype=np.int64)
+        processor = np.concatenate(each)
+        cluster = np.searchsorted(site.first, processor[first[:-1]], side="right") - 1
+        order = np.asarray(order, dtype=np.int64)
+        return cls(site, graphs, cluster, start, finish, first, processor, order, local)
 
     def processors_of(self, task: int) -> NDArray[np.int64]:
         """Return the processors of a task."""

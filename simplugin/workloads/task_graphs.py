@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -53,6 +53,14 @@ class Adjacency:
     def edges_of(self, task: int) -> NDArray[np.int64]:
         """Return the edges to the neighbours of a task."""
         return self.edge[self.start[task] : self.start[task + 1]]
+
+
+def _adjacency(edges: NDArray[np.int64], n_tasks: int, side: int) -> Adjacency:
+    """Return the other ends of the edges of each task on one side."""
+    edge = np.argsort(edges[:, side], kind="stable")
+    counts = np.bincount(edges[:, side], minlength=n_tasks)
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return Adjacency(start, edges[edge, 1 - side], edge.astype(np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,19 +188,12 @@ class TaskGraph:
     @cached_property
     def successors(self) -> Adjacency:
         """The tasks that get data from each task."""
-        return self._adjacency(0)
+        return _adjacency(self.edges, self.n_tasks, 0)
 
     @cached_property
     def predecessors(self) -> Adjacency:
         """The tasks from which each task gets data."""
-        return self._adjacency(1)
-
-    def _adjacency(self, side: int) -> Adjacency:
-        """Return the other ends of the edges of each task on one side."""
-        edge = np.argsort(self.edges[:, side], kind="stable")
-        counts = np.bincount(self.edges[:, side], minlength=self.n_tasks)
-        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return Adjacency(start, self.edges[edge, 1 - side], edge.astype(np.int64))
+        return _adjacency(self.edges, self.n_tasks, 1)
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
@@ -223,14 +224,7 @@ class TaskGraph:
     @cached_property
     def level(self) -> NDArray[np.int64]:
         """Precedence level of each task: edges of the longest path to it from an entry task."""
-        level = [0] * self.n_tasks
-        start, successor = self.successors.start.tolist(), self.successors.task.tolist()
-        for task in self.order.tolist():
-            below = level[task] + 1
-            for after in successor[start[task] : start[task + 1]]:
-                if level[after] < below:
-                    level[after] = below
-        return np.array(level, dtype=np.int64)
+        return self.top_levels(np.ones(self.n_tasks)).astype(np.int64) - 1
 
     @cached_property
     def width(self) -> int:
@@ -403,48 +397,48 @@ class GraphSet:
         return np.repeat(np.arange(self.n_graphs), np.diff(self.first))
 
     @cached_property
+    def union(self) -> TaskGraph:
+        """All graphs as the parts of one, whose tasks have their numbers as names."""
+        pairs = zip(self.graphs, self.first[:-1], strict=True)
+        return TaskGraph(
+            "union",
+            tuple(map(str, range(self.n_tasks))),
+            np.concatenate([graph.flop for graph in self.graphs]),
+            np.concatenate([graph.alpha for graph in self.graphs]),
+            np.concatenate([graph.byte for graph in self.graphs]),
+            np.concatenate([graph.edges + first for graph, first in pairs]),
+            np.concatenate([graph.edge_byte for graph in self.graphs]),
+        )
+
+    @property
     def flop(self) -> NDArray[np.float64]:
         """Computation of each task [flop]; shape (n_tasks,)."""
-        return np.concatenate([graph.flop for graph in self.graphs])
+        return self.union.flop
 
-    @cached_property
+    @property
     def alpha(self) -> NDArray[np.float64]:
         """Part of each task that cannot be run in parallel; shape (n_tasks,)."""
-        return np.concatenate([graph.alpha for graph in self.graphs])
+        return self.union.alpha
 
-    @cached_property
+    @property
     def edge_byte(self) -> NDArray[np.float64]:
         """Data of each edge [byte]; shape (n_edges,)."""
-        return np.concatenate([graph.edge_byte for graph in self.graphs])
+        return self.union.edge_byte
 
-    @cached_property
+    @property
     def edges(self) -> NDArray[np.int64]:
         """Edges between tasks, numbered through all graphs; shape (n_edges, 2)."""
-        pairs = zip(self.graphs, self.first[:-1], strict=True)
-        return np.concatenate([graph.edges + first for graph, first in pairs])
+        return self.union.edges
 
-    @cached_property
+    @property
     def predecessors(self) -> Adjacency:
         """The tasks from which each task gets data."""
-        return self._joined([graph.predecessors for graph in self.graphs])
+        return self.union.predecessors
 
-    @cached_property
+    @property
     def successors(self) -> Adjacency:
         """The tasks that get data from each task."""
-        return self._joined([graph.successors for graph in self.graphs])
-
-    def _joined(self, parts: Sequence[Adjacency]) -> Adjacency:
-        """Return the neighbours in all graphs."""
-        edges = np.cumsum([0, *(graph.n_edges for graph in self.graphs)], dtype=np.int64)
-        return Adjacency(
-            np.concatenate(
-                [[0], *(part.start[1:] + edge for part, edge in zip(parts, edges, strict=False))]
-            ).astype(np.int64),
-            np.concatenate(
-                [part.task + first for part, first in zip(parts, self.first, strict=False)]
-            ),
-            np.concatenate([part.edge + edge for part, edge in zip(parts, edges, strict=False)]),
-        )
+        return self.union.successors
 
     def parts(self) -> Iterator[tuple[slice, slice]]:
         """Yield the numbers of the tasks and of the edges of each graph."""

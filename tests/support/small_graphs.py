@@ -168,16 +168,8 @@ def scheduled(graphs, site, places) -> Schedule:
     graphs = graphs if isinstance(graphs, GraphSet) else GraphSet(graphs)
     processors = dict(places)
     ordered = [processors[task] for task in range(graphs.n_tasks)]
-    return Schedule(
-        site,
-        graphs,
-        np.array([np.searchsorted(site.first, each[0], side="right") - 1 for each in ordered]),
-        np.zeros(graphs.n_tasks),
-        np.zeros(graphs.n_tasks),
-        np.cumsum([0, *(len(each) for each in ordered)]),
-        np.concatenate([np.array(each) for each in ordered]),
-        np.array([task for task, _ in places]),
-    )
+    zeros = np.zeros(graphs.n_tasks)
+    return Schedule.of(site, graphs, ordered, zeros, zeros, [task for task, _ in places])
 
 
 def run_on(multi, graphs, *, release=(), places=None, counts=None, planned=False, **how):

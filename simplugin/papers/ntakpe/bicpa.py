@@ -103,16 +103,7 @@ def schedule(believed: int) -> Schedule:
         processors[task] = ranks[: counts[task]]
         start[task] = max(ready, np.max(free[processors[task]]))
         finish[task] = free[processors[task]] = start[task] + times[task]
-    return Schedule(
-        site,
-        GraphSet((GRAPH,)),
-        np.zeros(GRAPH.n_tasks, dtype=np.int64),
-        start,
-        finish,
-        np.cumsum([0, *counts], dtype=np.int64),
-        np.concatenate(processors),
-        order,
-    )
+    return Schedule.of(site, GraphSet((GRAPH,)), processors, start, finish, order)
 
 
 def _ready(task: int, counts: NDArray[np.int64], finish: NDArray[np.float64], site: Site) -> float:

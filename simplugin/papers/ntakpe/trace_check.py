@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -80,19 +79,11 @@ class _Activity(NamedTuple):
 def _seen(schedule: Schedule, done: Sequence[_Activity]) -> Schedule:
     """Return the schedule of the trace, by start."""
     number = {host: at for at, host in enumerate(schedule.site.names)}
-    placed = [np.array([number[host] for host in each.hosts]) for each in done]
+    places = [[number[host] for host in each.hosts] for each in done]
     start, finish = (np.array([getattr(each, end) for each in done]) for end in ("start", "end"))
-    first = np.array([processors[0] for processors in placed])
-    return replace(
-        schedule,
-        cluster=np.searchsorted(schedule.site.first, first, side="right") - 1,
-        start=start,
-        finish=finish,
-        processor_start=np.cumsum([0, *map(len, placed)]),
-        processor=np.concatenate(placed),
-        # A task that takes no time ends before another starts at the same date.
-        order=np.lexsort((finish, start)),
-    )
+    # A task that takes no time ends before another starts at the same date.
+    order = np.lexsort((finish, start))
+    return Schedule.of(schedule.site, schedule.graphs, places, start, finish, order, schedule.local)
 
 
 def _amounts(seen: Schedule, done: Sequence[_Activity]) -> Iterator[str]:

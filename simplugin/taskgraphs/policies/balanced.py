@@ -9,7 +9,7 @@ planned shares with a makespan no longer than that under WPS-width.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.assumptions import ModelAssumptions
 from simplugin.taskgraphs.metrics import slowdown, unfairness
 from simplugin.taskgraphs.policies.allocation import Allocation, Allocator
-from simplugin.taskgraphs.policies.mapping import plan
+from simplugin.taskgraphs.policies.mapping import Forecast, plan
 from simplugin.taskgraphs.policies.shares import contribution, proportional, weighted
 from simplugin.taskgraphs.timing import Local
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
@@ -53,6 +53,61 @@ class BalancedShares:
     relief: NDArray[np.float64]
     cost: float
     makespan: float
+
+
+@dataclass(frozen=True, eq=False)
+class Forecaster:
+    """Effects of shares of the remaining tasks, by forecasts.
+
+    Attributes
+    ----------
+    now : float
+        The date [s].
+    allocators : dict of int to Allocator
+        Of each competing graph, for its tasks that are not mapped.
+    given : float64, shape (n_competing,)
+        Present shares, NaN if there is none. A graph that keeps its share keeps its allocation.
+    forecast : Forecast
+        The forecast of the mapper.
+    release, own : float64, shape (n_graphs,)
+        Release and makespan alone of each graph [s].
+    waste : float
+        Weight of the mean slowdown, relative to that of fairness.
+    """
+
+    now: float
+    allocators: dict[int, Allocator]
+    given: NDArray[np.float64]
+    forecast: Forecast
+    release: NDArray[np.float64]
+    own: NDArray[np.float64]
+    waste: float = 0.0
+
+    def allocations(self, beta: NDArray[np.float64]) -> dict[int, Allocation]:
+        """Return the allocations of graphs with changed shares."""
+        shares = zip(self.allocators.items(), beta.tolist(), self.given.tolist(), strict=True)
+        return {
+            graph: allocator.scrap_max(share)
+            for (graph, allocator), share, given in shares
+            if share != given
+        }
+
+    def point(self, beta: NDArray[np.float64]) -> BalancedShares:
+        """Return the effect of some shares; completed graphs count with their real slowdown."""
+        beta = np.clip(beta, LEAST, 1.0)
+        completion = self.forecast(self.now, self.allocations(beta))
+        known = ~np.isnan(completion)
+        found = np.full(len(completion), np.nan)
+        # The timer of a release may ring in the last digits before it.
+        shared = np.maximum(completion[known] - self.release[known], 0.0)
+        found[known] = slowdown(self.own[known], shared)
+        suffered = float(np.sum(1 - found[known]))
+        return BalancedShares(
+            beta,
+            found[list(self.allocators)] / np.mean(found[known]),
+            unfairness(found[known]) + self.waste * suffered,
+            float(np.max(completion[known])),
+        )
 
 
 def corrected(
@@ -122,22 +177,22 @@ def balanced(
             f"length is {length!r} and rounds is {rounds!r}; give numbers above 0, and from 0 on"
         )
     together = GraphSet(tuple(graphs))
-    allocators = [Allocator(graph, site) for graph in graphs]
-    pairs = zip(graphs, allocators, strict=True)
+    allocators = {number: Allocator(graph, site) for number, graph in enumerate(graphs)}
+    pairs = zip(graphs, allocators.values(), strict=True)
     own = np.array([alone(graph, each.scrap_max(1.0), site, local) for graph, each in pairs])
 
-    def planned(beta: NDArray[np.float64]) -> BalancedShares:
-        """Return the effect of some shares by a plan."""
-        beta = np.clip(beta, LEAST, 1.0)
-        shares = zip(allocators, beta.tolist(), strict=True)
-        allocations = [allocator.scrap_max(share) for allocator, share in shares]
-        makespans = plan(together, allocations, site, assumptions=PLANS, local=local).makespans
-        found = slowdown(own, makespans)
-        return BalancedShares(
-            beta, found / np.mean(found), unfairness(found), float(np.max(makespans))
-        )
+    def planned(
+        _now: float, allocations: Mapping[int, Allocation] | None = None, /
+    ) -> NDArray[np.float64]:
+        """Return the completion of all graphs by a plan."""
+        chosen = tuple((allocations or {}).values())
+        return plan(together, chosen, site, assumptions=PLANS, local=local).completion
 
-    found = [point for start in starts(graphs, site) for point in corrected(planned, start, rounds)]
+    none = np.full(len(graphs), np.nan)
+    planner = Forecaster(0.0, allocators, none, planned, together.release, own)
+    found = [
+        point for start in starts(graphs, site) for point in corrected(planner.point, start, rounds)
+    ]
     return fairest(found, length * found[0].makespan).beta
 
 

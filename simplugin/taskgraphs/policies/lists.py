@@ -28,7 +28,7 @@ from simplugin.taskgraphs.policies.allocation import Allocation, check_allocatio
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import Local, redistribution_time, task_times
 from simplugin.workloads.parameter_ranges import one_of
-from simplugin.workloads.task_graphs import GraphSet, TaskGraph
+from simplugin.workloads.task_graphs import GraphSet
 
 Redistribution = Literal["alone", "together"]
 
@@ -75,8 +75,8 @@ class Draft:
     ) -> None:
         one_of("redistribution", redistribution, get_args(Redistribution))
         one_of("local", local, get_args(Local))
-        self._graphs = graphs
-        self._site = site
+        self.graphs, self.site = graphs, site
+        self.transfers, self.local = transfers, local
         byte = graphs.edge_byte if transfers else np.zeros(len(graphs.edges))
         # In the order of predecessors: the data of each edge, and all that leaves its source.
         edges = graphs.predecessors.edge
@@ -86,13 +86,13 @@ class Draft:
         self._release = graphs.release[graphs.graph_of]
         self._switches = {int(each): _Switch() for each in site.switch}
         self._together = redistribution == "together"
-        self._local = local
         self._cluster = np.zeros(graphs.n_tasks, dtype=np.int64)
         self._count = np.ones(graphs.n_tasks, dtype=np.int64)
         self._start = np.zeros(graphs.n_tasks)
         self._finish = np.zeros(graphs.n_tasks)
-        self._processors: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * graphs.n_tasks
+        self.processors: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * graphs.n_tasks
         self._order: list[int] = []
+        self._free = np.zeros(site.n_processors)
 
     def arrivals(
         self,
@@ -117,13 +117,13 @@ class Draft:
             [s].
         """
         dates = np.full(len(places), self._release[task])
-        source = self._graphs.predecessors.of(task)
+        source = self.graphs.predecessors.of(task)
         if not source.size:
             return dates
         sent, received, passed = self._moved(task, places)
         source = source[:, np.newaxis]
         time = redistribution_time(
-            self._site,
+            self.site,
             passed,
             self._cluster[source],
             self._count[source],
@@ -149,11 +149,11 @@ class Draft:
         The shape is (3, n_predecessors, n_places), or (3, n_predecessors, 1) if they are equal for
         all places. The first two are the maximum of one processor, times their number.
         """
-        before = self._graphs.predecessors
+        before = self.graphs.predecessors
         edges = slice(before.start[task], before.start[task + 1])
         parts = np.ones((3, 1, 1))
-        if self._local == "kept":
-            sources = [self._processors[each] for each in before.of(task).tolist()]
+        if self.local == "kept":
+            sources = [self.processors[each] for each in before.of(task).tolist()]
             parts = moved_parts(sources, [np.sort(each) for each in places])
         moved = self._byte[edges] * parts
         if self._together:
@@ -167,7 +167,7 @@ class Draft:
 
         The data of all predecessors pass a switch one after the other.
         """
-        site, before = self._site, self._graphs.predecessors
+        site, before = self.site, self.graphs.predecessors
         loads: dict[int, tuple[float, float]] = {}
         for source, byte in zip(before.of(task).tolist(), passed.tolist(), strict=True):
             ends = {int(site.switch[at]): at for at in (cluster, int(self._cluster[source]))}
@@ -183,7 +183,7 @@ class Draft:
         """Return the data that arrive at a task and share links, 0 if each has its own [byte]."""
         if not self._together:
             return 0.0
-        start = self._graphs.predecessors.start
+        start = self.graphs.predecessors.start
         return float(np.sum(self._byte[start[task] : start[task + 1]]))
 
     def place(
@@ -196,25 +196,74 @@ class Draft:
                 self._switches[switch].take(ready, work)
         self._cluster[task], self._count[task] = cluster, len(processors)
         self._start[task], self._finish[task] = start, finish
-        self._processors[task] = np.sort(processors)
+        self.processors[task] = np.sort(processors)
         self._order.append(task)
+
+    def mean_times(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return mean times of tasks and edges [s]; shapes (n_tasks,), (n_edges,).
+
+        The time of a task is the mean over all processors of the site, one at a time; that of an
+        edge is the mean over all pairs of processors, or 0 without `transfers`.
+        """
+        site, byte = self.site, self.graphs.edge_byte
+        share = site.processors / site.n_processors
+        time = self.graphs.flop * float(np.sum(share / site.speed))
+        if not self.transfers:
+            return time, np.zeros(len(byte))
+        pair = np.outer(share, share)
+        ends = np.minimum.outer(site.bandwidth, site.bandwidth)
+        slowness = float(np.sum(pair / np.minimum(ends, site.shared)))
+        return time, np.where(byte > 0, float(np.sum(pair * site.latency)) + byte * slowness, 0.0)
+
+    def upward_ranks(self) -> NDArray[np.float64]:
+        """Return the bottom levels of all tasks by `mean_times` [s]; shape (n_tasks,)."""
+        return self.graphs.union.bottom_levels(*self.mean_times())
+
+    def place_earliest(
+        self,
+        task: int,
+        counts: Sequence[NDArray[np.int64]] | NDArray[np.int64],
+        not_before: float = 0.0,
+    ) -> float:
+        """Place a task where it finishes first, without backfilling, and return its start [s].
+
+        Ties go to the first cluster, then to the fewest processors.
+
+        Parameters
+        ----------
+        task : int
+            Number in the graph set.
+        counts : sequence of int64
+            Of each cluster, the numbers of processors to try, rising: p are those that are free
+            first.
+        not_before : float
+            Earliest start [s].
+        """
+        site, graphs = self.site, self.graphs
+        places = []
+        for cluster, count in enumerate(counts):
+            free = self._free[site.first[cluster] : site.first[cluster + 1]]
+            first = np.argsort(free, kind="stable")
+            at = site.first[cluster] + first
+            arrival = self.arrivals(task, cluster, [at[:each] for each in count.tolist()])
+            start = np.maximum(np.maximum(free[first[count - 1]], arrival), not_before)
+            finish = start + task_times(
+                graphs.flop[task], graphs.alpha[task], count, site.speed[cluster]
+            )
+            best = int(np.argmin(finish))
+            places.append((float(finish[best]), cluster, float(start[best]), at[: count[best]]))
+        end, cluster, begin, chosen = min(places, key=lambda place: place[:2])
+        self._free[chosen] = end
+        self.place(task, cluster, chosen, begin, end)
+        return begin
 
     def schedule(self, *, by_start: bool) -> Schedule:
         """Return the schedule of all tasks, in the order of their start or of their placement."""
         order = np.array(self._order, dtype=np.int64)
         if by_start:
             order = order[np.lexsort((self._finish[order], self._start[order]))]
-        return Schedule(
-            self._site,
-            self._graphs,
-            self._cluster,
-            self._start,
-            self._finish,
-            np.concatenate([[0], np.cumsum(self._count)]).astype(np.int64),
-            np.concatenate(self._processors),
-            order,
-            self._local,
-        )
+        dates = self._start, self._finish
+        return Schedule.of(self.site, self.graphs, self.processors, *dates, order, self.local)
 
 
 class _Switch:
@@ -241,36 +290,6 @@ class _Switch:
         first, last = bisect_left(self._end, ready), bisect_right(self._start, end)
         self._start[first:last] = [min([ready, *self._start[first:last]])]
         self._end[first:last] = [max([end, *self._end[first:last]])]
-
-
-def mean_times(
-    graphs: GraphSet, site: Site, *, transfers: bool = True
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean times of tasks and edges [s]; shapes (n_tasks,), (n_edges,).
-
-    The time of a task is the mean over all processors of the site, one at a time; that of an edge
-    is the mean over all pairs of processors, or 0 without `transfers`.
-    """
-    share = site.processors / site.n_processors
-    time = graphs.flop * float(np.sum(share / site.speed))
-    if not transfers:
-        return time, np.zeros(len(graphs.edge_byte))
-    pair = np.outer(share, share)
-    ends = np.minimum.outer(site.bandwidth, site.bandwidth)
-    slowness = float(np.sum(pair / np.minimum(ends, site.shared)))
-    byte = graphs.edge_byte
-    return time, np.where(byte > 0, float(np.sum(pair * site.latency)) + byte * slowness, 0.0)
-
-
-def upward_ranks(graphs: GraphSet, site: Site, *, transfers: bool = True) -> NDArray[np.float64]:
-    """Return the bottom levels of all tasks by `mean_times` [s]; shape (n_tasks,)."""
-    time, transfer = mean_times(graphs, site, transfers=transfers)
-    return np.concatenate(
-        [
-            graph.bottom_levels(time[tasks], transfer[edges])
-            for graph, (tasks, edges) in zip(graphs.graphs, graphs.parts(), strict=True)
-        ]
-    )
 
 
 def mheft(
@@ -314,28 +333,14 @@ def mheft(
     """
     if not 0 < limit <= 1:
         raise WorkloadError(f"limit is {limit!r}; give the part of a cluster, above 0 and up to 1")
-    draft = Draft(graphs, site, transfers, redistribution, local)
-    free = [np.zeros(int(count)) for count in site.processors]
     # A third of three processors is one, whatever rounding says.
     counts = [
         np.arange(1, max(1, int(limit * count * (1 + 1e-12))) + 1)
         for count in site.processors.tolist()
     ]
-    flop, alpha = graphs.flop, graphs.alpha
-    for task in by_level(graphs, upward_ranks(graphs, site, transfers=transfers)).tolist():
-        places = []
-        for cluster, count in enumerate(counts):
-            first = np.argsort(free[cluster], kind="stable")
-            at = site.first[cluster] + first
-            arrival = draft.arrivals(task, cluster, [at[:each] for each in count.tolist()])
-            start = np.maximum(free[cluster][first[: len(count)]], arrival)
-            finish = start + task_times(flop[task], alpha[task], count, site.speed[cluster])
-            best = int(np.argmin(finish))
-            places.append((float(finish[best]), cluster, best, float(start[best])))
-        end, cluster, best, begin = min(places)
-        chosen = np.argsort(free[cluster], kind="stable")[: best + 1]
-        free[cluster][chosen] = end
-        draft.place(task, cluster, site.first[cluster] + chosen, begin, end)
+    draft = Draft(graphs, site, transfers, redistribution, local)
+    for task in by_level(graphs, draft.upward_ranks()).tolist():
+        draft.place_earliest(task, counts)
     return draft.schedule(by_start=False)
 
 
@@ -377,24 +382,12 @@ def global_ordering(
         An allocation does not fit; the message names the graph.
     """
     check_allocations(graphs, allocations, site)
-    parts = zip(graphs.graphs, allocations, strict=True)
-    level = np.concatenate([graph.bottom_levels(each.time) for graph, each in parts])
+    level = graphs.union.bottom_levels(np.concatenate([each.time for each in allocations]))
     allocation = np.concatenate([each.processors for each in allocations], axis=1)
-    time = task_times(graphs.flop, graphs.alpha, allocation, site.speed[:, np.newaxis])
     draft = Draft(graphs, site, transfers, redistribution, local)
-    free = [np.zeros(int(count)) for count in site.processors]
     last_start = 0.0
     for task in by_level(graphs, level).tolist():
-        places = []
-        for cluster in range(site.n_clusters):
-            count = allocation[cluster, task]
-            chosen = np.argsort(free[cluster], kind="stable")[:count]
-            [arrival] = draft.arrivals(task, cluster, [site.first[cluster] + chosen]).tolist()
-            start = max(arrival, float(free[cluster][chosen[-1]]), last_start)
-            places.append((start + float(time[cluster, task]), cluster, start, chosen))
-        finish, cluster, last_start, chosen = min(places, key=lambda place: place[:2])
-        free[cluster][chosen] = finish
-        draft.place(task, cluster, site.first[cluster] + chosen, last_start, finish)
+        last_start = draft.place_earliest(task, allocation[:, task : task + 1], last_start)
     return draft.schedule(by_start=False)
 
 
@@ -427,16 +420,7 @@ def merged(
     Schedule
         The schedule.
     """
-    union = TaskGraph(
-        "merged",
-        tuple(map(graphs.name_of, range(graphs.n_tasks))),
-        graphs.flop,
-        graphs.alpha,
-        np.concatenate([graph.byte for graph in graphs.graphs]),
-        graphs.edges,
-        graphs.edge_byte,
-    )
-    whole = scrap_max(union, site, 1.0)
+    whole = scrap_max(graphs.union, site, 1.0)
     parts = [
         Allocation(whole.reference[tasks], whole.time[tasks], whole.processors[:, tasks])
         for tasks, _ in graphs.parts()

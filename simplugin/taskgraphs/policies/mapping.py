@@ -214,12 +214,8 @@ class Mapper:
         assumptions: ModelAssumptions = PAPER,
         local: Local = "sent",
     ) -> None:
-        self._graphs, self._local = graphs, local
-        self._site = site
+        self._graphs, self._site = graphs, site
         self._kernel = _kernel(graphs, allocations, site, assumptions, local)
-        self._now = 0.0
-        # Of each task: 0 before it is ready, then 1 ready, 2 mapped, 3 started, 4 finished.
-        self._state = [0] * graphs.n_tasks
 
     def set_allocation(self, graph: int, allocation: Allocation) -> None:
         """Replace the allocation of a graph; tasks that are mapped already keep theirs.
@@ -262,39 +258,17 @@ class Mapper:
         -------
         list of Assignment
             In the order of mapping. With `fixing` "reserve" these are all tasks.
-
-        Raises
-        ------
-        WorkloadError
-            The instant lies before an earlier one, a task is unknown, comes a second time, or has
-            an unfinished predecessor; the message names the task.
         """
-        numbers = [self._number(task) for task in tasks]
-        if not (self._now <= now and isfinite(now)):
-            raise WorkloadError(f"tasks cannot be mapped at {now!r} s after {self._now!r} s")
-        self._now, name = now, self._graphs.name_of
-        for task in numbers:
-            if self._state[task]:
-                raise WorkloadError(f"task {name(task)!r} becomes ready twice; give each task once")
-            for before in self._graphs.predecessors.of(task).tolist():
-                if self._state[before] < 4:
-                    raise WorkloadError(
-                        f"task {name(task)!r} is not ready before {name(before)!r} has finished;"
-                        " tell `finished` first"
-                    )
-            self._state[task] = 1
-        mapped = self._kernel.map_ready(now, numbers)
-        for task in mapped:
-            self._state[task] = 2
+        mapped = self._kernel.map_ready(now, list(tasks))
         return [Assignment(task, *self._kernel.mapping(task)) for task in mapped]
 
     def started(self, task: int, date: float) -> None:
         """Note that a task has started to compute."""
-        self._kernel.started(self._note(task, date, (2,), 3, "start"), date)
+        self._kernel.started(task, date)
 
     def finished(self, task: int, date: float) -> None:
         """Note that a task has finished."""
-        self._kernel.finished(self._note(task, date, (2, 3), 4, "finish"), date)
+        self._kernel.finished(task, date)
 
     def forecast(
         self, now: float, allocations: Mapping[int, Allocation] | None = None
@@ -327,44 +301,6 @@ class Mapper:
                 self._set(kernel, graph, allocation)
         finish = kernel.forecast(now)
         return np.maximum.reduceat(finish, self._graphs.first[:-1])
-
-    def schedule(self) -> Schedule:
-        """Return the schedule: real dates of finished tasks, and estimates of the others.
-
-        Raises
-        ------
-        WorkloadError
-            A task is not mapped yet; the message names it.
-        """
-        for task, state in enumerate(self._state):
-            if state < 2:
-                raise WorkloadError(
-                    f"task {self._graphs.name_of(task)!r} is not mapped yet; map all tasks first"
-                )
-        self._kernel.update(self._now)
-        return Schedule(self._site, self._graphs, *self._kernel.schedule(), self._local)
-
-    def _number(self, task: int) -> int:
-        """Return the number of a task; raise WorkloadError if it is unknown."""
-        last = self._graphs.n_tasks - 1
-        if not 0 <= task <= last:
-            raise WorkloadError(f"there is no task {task!r}; give a number from 0 to {last}")
-        return int(task)
-
-    def _note(self, task: int, date: float, states: tuple[int, ...], state: int, verb: str) -> int:
-        """Return the number of a task; raise WorkloadError if the event cannot happen to it."""
-        task = self._number(task)
-        if not isfinite(date):
-            raise WorkloadError(
-                f"task {self._graphs.name_of(task)!r} cannot {verb} at {date!r} s; give a date"
-            )
-        if self._state[task] not in states:
-            raise WorkloadError(
-                f"task {self._graphs.name_of(task)!r} cannot {verb}: it is not mapped yet, or did"
-                " so before"
-            )
-        self._state[task] = state
-        return task
 
 
 def _kernel(

@@ -24,11 +24,9 @@ from numpy.typing import NDArray
 from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
-from simplugin.taskgraphs.metrics import slowdown, unfairness
 from simplugin.taskgraphs.policies.allocation import Allocation, Allocator, scrap_max
 from simplugin.taskgraphs.policies.balanced import (
-    LEAST,
-    BalancedShares,
+    Forecaster,
     alone,
     corrected,
     fairest,
@@ -134,61 +132,6 @@ class Revised:
             )
             for graph in concerned
         }
-
-
-@dataclass(frozen=True, eq=False)
-class Forecaster:
-    """Effects of shares of the remaining tasks, by forecasts.
-
-    Attributes
-    ----------
-    now : float
-        The date [s].
-    allocators : dict of int to Allocator
-        Of each competing graph, for its tasks that are not mapped.
-    given : float64, shape (n_competing,)
-        Present shares, NaN if there is none. A graph that keeps its share keeps its allocation.
-    forecast : Forecast
-        The forecast of the mapper.
-    release, own : float64, shape (n_graphs,)
-        Release and makespan alone of each graph [s].
-    waste : float
-        Weight of the mean slowdown, relative to that of fairness.
-    """
-
-    now: float
-    allocators: dict[int, Allocator]
-    given: NDArray[np.float64]
-    forecast: Forecast
-    release: NDArray[np.float64]
-    own: NDArray[np.float64]
-    waste: float = 0.0
-
-    def allocations(self, beta: NDArray[np.float64]) -> dict[int, Allocation]:
-        """Return the allocations of graphs with changed shares."""
-        shares = zip(self.allocators.items(), beta.tolist(), self.given.tolist(), strict=True)
-        return {
-            graph: allocator.scrap_max(share)
-            for (graph, allocator), share, given in shares
-            if share != given
-        }
-
-    def point(self, beta: NDArray[np.float64]) -> BalancedShares:
-        """Return the effect of some shares; completed graphs count with their real slowdown."""
-        beta = np.clip(beta, LEAST, 1.0)
-        completion = self.forecast(self.now, self.allocations(beta))
-        known = ~np.isnan(completion)
-        found = np.full(len(completion), np.nan)
-        # The timer of a release may ring in the last digits before it.
-        shared = np.maximum(completion[known] - self.release[known], 0.0)
-        found[known] = slowdown(self.own[known], shared)
-        suffered = float(np.sum(1 - found[known]))
-        return BalancedShares(
-            beta,
-            found[list(self.allocators)] / np.mean(found[known]),
-            unfairness(found[known]) + self.waste * suffered,
-            float(np.max(completion[known])),
-        )
 
 
 @dataclass(eq=False)

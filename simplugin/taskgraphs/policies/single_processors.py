@@ -23,213 +23,170 @@ from __future__ import annotations
 import heapq
 from bisect import insort
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.platforms.sites import Site
-from simplugin.taskgraphs.policies.lists import (
-    Draft,
-    Redistribution,
-    by_level,
-    mean_times,
-    upward_ranks,
-)
+from simplugin.taskgraphs.policies.lists import Draft, Redistribution, by_level
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import Local, task_times
 from simplugin.workloads.task_graphs import GraphSet
 
 
-def heft(
-    graphs: GraphSet,
-    site: Site,
-    *,
-    transfers: bool = True,
-    redistribution: Redistribution = "alone",
-    local: Local = "kept",
-) -> Schedule:
+class SingleProcessorScheduler(Protocol):
+    """Scheduler of tasks on one processor each."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        graphs: GraphSet,
+        site: Site,
+        *,
+        transfers: bool = True,
+        redistribution: Redistribution = "alone",
+        local: Local = "kept",
+    ) -> Schedule:
+        """Return the schedule of all tasks; its `order` is by start.
+
+        Parameters
+        ----------
+        graphs : GraphSet
+            The graphs.
+        site : Site
+            The site.
+        transfers, redistribution, local
+            As in `simplugin.taskgraphs.policies.lists.Draft`.
+        """
+
+
+def _scheduler(place: Callable[[Placing], None]) -> SingleProcessorScheduler:
+    """Return the scheduler that places all tasks by a function, under its name."""
+
+    def scheduler(
+        graphs: GraphSet,
+        site: Site,
+        *,
+        transfers: bool = True,
+        redistribution: Redistribution = "alone",
+        local: Local = "kept",
+    ) -> Schedule:
+        placing = Placing(graphs, site, transfers, redistribution, local)
+        place(placing)
+        return placing.schedule(by_start=True)
+
+    for name in ("__name__", "__qualname__", "__doc__"):
+        setattr(scheduler, name, getattr(place, name))
+    return scheduler
+
+
+@_scheduler
+def heft(placing: Placing) -> None:
     """Schedule all tasks by HEFT [1]_.
 
-    Tasks come by decreasing upward rank, see `upward_ranks`. Each goes to the processor where it
-    finishes first, possibly between two tasks that are there already.
-
-    Parameters
-    ----------
-    graphs : GraphSet
-        The graphs.
-    site : Site
-        The site.
-    transfers, redistribution, local
-        As in `simplugin.taskgraphs.policies.lists.Draft`.
-
-    Returns
-    -------
-    Schedule
-        The schedule; its `order` is by start.
+    Tasks come by decreasing upward rank, see `Draft.upward_ranks`. Each goes to the processor where
+    it finishes first, possibly between two tasks that are there already.
     """
-    placing = _Placing(graphs, site, transfers, redistribution, local)
-    ranks = upward_ranks(graphs, site, transfers=transfers)
-    for task in by_level(graphs, ranks).tolist():
+    for task in by_level(placing.graphs, placing.upward_ranks()).tolist():
         placing.put(task)
-    return placing.schedule(by_start=True)
 
 
-def cpop(
-    graphs: GraphSet,
-    site: Site,
-    *,
-    transfers: bool = True,
-    redistribution: Redistribution = "alone",
-    local: Local = "kept",
-) -> Schedule:
+@_scheduler
+def cpop(placing: Placing) -> None:
     """Schedule all tasks by CPoP [1]_: critical paths each on one processor.
 
     Of the ready tasks, that with the largest sum of upward and downward
     rank comes first. The critical path of graph g goes to processor g, modulo their number, of the
     fastest cluster; other tasks as in `heft`.
-
-    Parameters
-    ----------
-    graphs, site, transfers, redistribution, local
-        As in `heft`.
     """
-    placing = _Placing(graphs, site, transfers, redistribution, local)
-    time, transfer = mean_times(graphs, site, transfers=transfers)
-    priority, processor = np.empty(graphs.n_tasks), {}
+    graphs, site = placing.graphs, placing.site
+    time, transfer = placing.mean_times()
+    processor = {}
     fastest = int(np.argmax(site.speed))
     for number, (tasks, edges) in enumerate(graphs.parts()):
-        graph, costs = graphs.graphs[number], (time[tasks], transfer[edges])
-        priority[tasks] = graph.bottom_levels(*costs) + graph.top_levels(*costs) - costs[0]
-        for task in graph.critical_path(*costs):
-            at = site.first[fastest] + number % site.processors[fastest]
-            processor[tasks.start + task] = int(at)
+        at = int(site.first[fastest] + number % site.processors[fastest])
+        for task in graphs.graphs[number].critical_path(time[tasks], transfer[edges]):
+            processor[tasks.start + task] = at
+    union = graphs.union
+    priority = union.bottom_levels(time, transfer) + union.top_levels(time, transfer) - time
     for task in _by_priority(graphs, priority):
         if task in processor:
             placing.put_on(task, processor[task])
         else:
             placing.put(task)
-    return placing.schedule(by_start=True)
 
 
-def peft(
-    graphs: GraphSet,
-    site: Site,
-    *,
-    transfers: bool = True,
-    redistribution: Redistribution = "alone",
-    local: Local = "kept",
-) -> Schedule:
+@_scheduler
+def peft(placing: Placing) -> None:
     """Schedule all tasks by PEFT [2]_.
 
     The optimistic cost of a task on a cluster is how long its successors would take after it at
     least, were there processors without end, with the mean times of transfers to other processors.
     Of the ready tasks, that with the largest mean of it comes first; it
     goes where its finish and optimistic cost have the least sum.
-
-    Parameters
-    ----------
-    graphs, site, transfers, redistribution, local
-        As in `heft`.
     """
-    placing = _Placing(graphs, site, transfers, redistribution, local)
-    cost = _optimistic_costs(graphs, site, placing.time, transfers, local)
+    site = placing.site
+    cost = _optimistic_costs(placing)
     mean = np.sum(cost * (site.processors / site.n_processors), axis=1)
-    for task in _by_priority(graphs, mean):
+    for task in _by_priority(placing.graphs, mean):
         placing.put(task, cost[task])
-    return placing.schedule(by_start=True)
 
 
-def _optimistic_costs(
-    graphs: GraphSet, site: Site, time: NDArray[np.float64], transfers: bool, local: Local
-) -> NDArray[np.float64]:
+def _optimistic_costs(placing: Placing) -> NDArray[np.float64]:
     """Return the optimistic cost table; shape (n_tasks, n_clusters) [s]."""
-    _, transfer = mean_times(graphs, site, transfers=transfers)
+    graphs, n_clusters = placing.graphs, placing.site.n_clusters
+    _, transfer = placing.mean_times()
     # A task that follows on the same processor has its data there.
-    moves = 1 - np.eye(site.n_clusters) if local == "kept" else 1.0
-    cost = np.zeros((graphs.n_tasks, site.n_clusters))
+    moves = 1 - np.eye(n_clusters) if placing.local == "kept" else 1.0
+    cost = np.zeros((graphs.n_tasks, n_clusters))
     after = graphs.successors
-    for number, (tasks, _) in enumerate(graphs.parts()):
-        for task in (tasks.start + graphs.graphs[number].order[::-1]).tolist():
-            successors = after.of(task)
-            if not successors.size:
-                continue
-            there = cost[successors] + time[:, successors].T
-            away = transfer[after.edges_of(task), np.newaxis, np.newaxis] * moves
-            ways = there[:, np.newaxis] + away
-            cost[task] = np.max(np.min(ways, axis=2), axis=0)
+    for task in graphs.union.order[::-1].tolist():
+        successors = after.of(task)
+        if not successors.size:
+            continue
+        there = cost[successors] + placing.time[:, successors].T
+        away = transfer[after.edges_of(task), np.newaxis, np.newaxis] * moves
+        ways = there[:, np.newaxis] + away
+        cost[task] = np.max(np.min(ways, axis=2), axis=0)
     return cost
 
 
-def min_min(
-    graphs: GraphSet,
-    site: Site,
-    *,
-    transfers: bool = True,
-    redistribution: Redistribution = "alone",
-    local: Local = "kept",
-) -> Schedule:
+@_scheduler
+def min_min(placing: Placing) -> None:
     """Schedule all tasks by min-min [3]_.
 
     Of the ready tasks, that which can finish first comes next, to where it
     does, after all that is there. Tasks of graphs that are released later come later.
-
-    Parameters
-    ----------
-    graphs, site, transfers, redistribution, local
-        As in `heft`.
     """
-    placing = _Placing(graphs, site, transfers, redistribution, local)
-    return _in_batches(placing, lambda finish: -np.min(finish, axis=1))
+    _in_batches(placing, lambda finish: -np.min(finish, axis=1))
 
 
-def max_min(
-    graphs: GraphSet,
-    site: Site,
-    *,
-    transfers: bool = True,
-    redistribution: Redistribution = "alone",
-    local: Local = "kept",
-) -> Schedule:
-    """Schedule all tasks by max-min [3]_: as `min_min`, but that which finishes last comes next.
-
-    Parameters
-    ----------
-    graphs, site, transfers, redistribution, local
-        As in `heft`.
-    """
-    placing = _Placing(graphs, site, transfers, redistribution, local)
-    return _in_batches(placing, lambda finish: np.min(finish, axis=1))
+@_scheduler
+def max_min(placing: Placing) -> None:
+    """Schedule all tasks by max-min [3]_: as `min_min`, but that which finishes last comes next."""
+    _in_batches(placing, lambda finish: np.min(finish, axis=1))
 
 
-def sufferage(
-    graphs: GraphSet,
-    site: Site,
-    *,
-    transfers: bool = True,
-    redistribution: Redistribution = "alone",
-    local: Local = "kept",
-) -> Schedule:
+@_scheduler
+def sufferage(placing: Placing) -> None:
     """Schedule all tasks by sufferage between clusters, XSufferage of [4]_.
 
     As `min_min`, but the task comes next that would lose most if it had to go to the second-best
     cluster. (Between processors, as in [3]_, equal ones would leave nothing to lose.)
-
-    Parameters
-    ----------
-    graphs, site, transfers, redistribution, local
-        As in `heft`.
     """
 
     def loss(finish: NDArray[np.float64]) -> NDArray[np.float64]:
         best = np.sort(finish, axis=1)
         return best[:, min(1, best.shape[1] - 1)] - best[:, 0]
 
-    return _in_batches(_Placing(graphs, site, transfers, redistribution, local), loss)
+    _in_batches(placing, loss)
 
 
 def _in_batches(
-    placing: _Placing, merit: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-) -> Schedule:
+    placing: Placing, merit: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> None:
     """Place the ready task of most merit, by its finish on each cluster (n_ready, n_clusters)."""
     graphs, site, of = placing.graphs, placing.site, placing.cluster_of
     arrival = np.empty((graphs.n_tasks, site.n_clusters))
@@ -260,7 +217,6 @@ def _in_batches(
             processor = int(np.argmin(np.maximum(dates, free)))
             free[processor] = placing.append(task, processor, float(free[processor]))
             entered = waiting.placed(task)
-    return placing.schedule(by_start=True)
 
 
 def _by_priority(graphs: GraphSet, priority: NDArray[np.float64]) -> list[int]:
@@ -296,7 +252,7 @@ class _Waiting:
         return [int(each) for each in after[self._left[after] == 0]]
 
 
-class _Placing(Draft):
+class Placing(Draft):
     """A draft of tasks on single processors.
 
     Attributes
@@ -318,7 +274,6 @@ class _Placing(Draft):
         local: Local,
     ) -> None:
         super().__init__(graphs, site, transfers, redistribution, local)
-        self.graphs, self.site = graphs, site
         self.time = task_times(graphs.flop, graphs.alpha, 1, site.speed[:, np.newaxis])
         self.cluster_of = np.repeat(np.arange(site.n_clusters), site.processors)
         self._gaps = [_Gaps(count, graphs.n_tasks) for count in site.processors.tolist()]
@@ -339,8 +294,8 @@ class _Placing(Draft):
         """
         holders = np.zeros(0, dtype=np.int64)
         before = self.graphs.predecessors.of(task).tolist()
-        if self._local == "kept" and before:
-            holders = np.unique(np.concatenate([self._processors[each] for each in before]))
+        if self.local == "kept" and before:
+            holders = np.unique(np.concatenate([self.processors[each] for each in before]))
         n_clusters, cluster = self.site.n_clusters, self.cluster_of[holders]
         clusters = np.concatenate([np.arange(n_clusters), cluster])
         places = np.concatenate([np.full(n_clusters, -1), holders])[:, np.newaxis]
@@ -399,7 +354,7 @@ class _Placing(Draft):
         finish = start + float(self.time[cluster, task])
         received = self.contending(task)
         processor = self._gaps[cluster].fill(gaps, start, finish, received)
-        at = self._site.first[cluster : cluster + 1] + processor
+        at = self.site.first[cluster : cluster + 1] + processor
         self.place(task, cluster, at, start, finish)
 
 

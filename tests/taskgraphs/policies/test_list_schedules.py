@@ -12,11 +12,11 @@ from simplugin.core.errors import WorkloadError
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.taskgraphs.policies.lists import (
+    Draft,
     _Switch,
     by_level,
     global_ordering,
     mheft,
-    upward_ranks,
 )
 from simplugin.taskgraphs.policies.shipped import SCHEDULERS
 from simplugin.taskgraphs.policies.single_processors import heft
@@ -100,9 +100,8 @@ def test_heft_takes_the_earliest_finish_of_all_gaps(seed, transfers, local):
     schedule = heft(graphs, site, transfers=transfers, local=local)
     assert violations(schedule, transfers=transfers) == []
     assert np.all(schedule.allocation == 1)
-    for task, busy in steps(
-        schedule, by_level(graphs, upward_ranks(graphs, site, transfers=transfers))
-    ):
+    ranks = Draft(graphs, site, transfers, "alone", local).upward_ranks()
+    for task, busy in steps(schedule, by_level(graphs, ranks)):
         found = []
         for cluster in range(site.n_clusters):
             time = duration(schedule, task, cluster, 1)
@@ -191,7 +190,8 @@ def test_upward_ranks_are_means_over_all_processors():
                     below = max(below, np.mean(times) + rank[after])
                 rank[task] = np.mean([graphs.flop[task] / site.speed[k] for k in cluster]) + below
         expected = [rank[task] for task in range(graphs.n_tasks)]
-        assert upward_ranks(graphs, site) == pytest.approx(expected, rel=1e-12)
+        ranks = Draft(graphs, site, True, "alone", "sent").upward_ranks()
+        assert ranks == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("limit", [0.0, 1.5])
