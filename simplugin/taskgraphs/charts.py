@@ -300,18 +300,15 @@ def graph_chart(
 
 def graph_charts(schedule: Schedule) -> tuple[GraphChart, ...]:
     """Return the drawings of all graphs of a schedule, with its allocations and times."""
-    took = schedule.finish - schedule.start
-    charts = []
-    for number, graph in enumerate(schedule.graphs.graphs):
-        own = slice(*schedule.graphs.first[number : number + 2].tolist())
-        charts.append(
-            graph_chart(
-                graph,
-                schedule.allocation[own],
-                schedule.cluster[own],
-                schedule.site.clusters,
-                time=took[own],
-                colour=number,
-            )
+    took, graphs = schedule.finish - schedule.start, schedule.graphs
+    return tuple(
+        graph_chart(
+            graph,
+            schedule.allocation[own],
+            schedule.cluster[own],
+            schedule.site.clusters,
+            time=took[own],
+            colour=number,
         )
-    return tuple(charts)
+        for number, (graph, (own, _)) in enumerate(zip(graphs.graphs, graphs.parts(), strict=True))
+    )

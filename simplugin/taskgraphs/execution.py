@@ -169,7 +169,7 @@ def execute(
     orders = Orders(
         graphs=graphs,
         site=site,
-        mapped=_queue(schedule) if schedule is not None and mapper is None else (),
+        schedule=schedule if mapper is None else None,
         mapper=mapper,
         revise=revise,
         pattern=pattern,
@@ -198,24 +198,11 @@ def execute(
     return GraphExecution(done, record.sent, record.arrived, record.moved, schedule, result)
 
 
-def _queue(schedule: Schedule) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """Return the tasks of a schedule and their processors, in its order."""
-    return tuple(
-        (task, tuple(schedule.processors_of(task).tolist())) for task in schedule.order.tolist()
-    )
-
-
 def _without_pauses(result: Result) -> Result:
     """Return a result without the conductor's own pauses in the trace."""
     trace = result.trace
     kept = trace.kind_code != KINDS.index("sleep")
     if np.all(kept):
         return result
-    columns = {
-        name: getattr(trace, name)[kept]
-        for name in (
-            *("actor_code", "resource_code", "label_code", "kind_code", "state_code"),
-            *("start", "end", "amount"),
-        )
-    }
+    columns = {name: getattr(trace, name)[kept] for name in trace.dtypes}
     return replace(result, trace=replace(trace, **columns))

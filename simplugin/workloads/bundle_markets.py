@@ -87,7 +87,8 @@ class BundleMarket:
             raise WorkloadError("there is no computing peer; give the value of a task on each")
         if not np.all(np.isfinite(worth) & (worth >= 0)):
             raise WorkloadError(f"a value is {_first(worth, worth >= 0)}; give numbers from 0 on")
-        self.m = _count(m)
+        rule = "a whole number of tasks from 1 on, below 2^53"
+        self.m = int(decided("m is", m, rule, whole=True, least=1, most=_MOST - 1))
         self.caps = _limits(caps, self.m, len(worth))
         self.table = None if worth.ndim == 1 else _table(worth, self.caps)
         self.values = worth if self.table is None else np.array(worth[:, 0])
@@ -368,14 +369,6 @@ def largest_share(m: int, n_peers: int, factor: float) -> int:
         raise WorkloadError(f"lambda is {factor!r}; give a number from 1 on")
     share = factor * -(-m // n_peers)
     return int(np.floor(share + min(WHOLE_SHARE * share, MOST_OFF)))
-
-
-def _count(m: object) -> int:
-    """Return the number of tasks; raise WorkloadError if it is not a whole number from 1 on."""
-    number = m if isinstance(m, (int, float, np.integer, np.floating)) else 0
-    if isinstance(m, bool) or not 1 <= number < _MOST or int(number) != number:
-        raise WorkloadError(f"m is {m!r}; give a whole number of tasks from 1 on, below 2^53")
-    return int(number)
 
 
 def _limits(caps: ArrayLike, m: int, n_peers: int) -> Amounts:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.core.errors import UnitError, WorkloadError
+from simplugin.inputs.decisions import decided
 from simplugin.inputs.locations import shown
 
 
@@ -87,10 +88,7 @@ def part(parameter: str, value: object) -> float:
     WorkloadError
         It is not; the message names it.
     """
-    number = float(value) if isinstance(value, (int, float, np.integer, np.floating)) else -1.0
-    if isinstance(value, bool) or not 0 <= number <= 1:
-        raise WorkloadError(f"{parameter} is {value!r}; give a number from 0 to 1")
-    return number
+    return float(decided(f"{parameter} is", value, "a number from 0 to 1", least=0, most=1))
 
 
 def one_of(parameter: str, value: object, choices: Iterable[object]) -> None:

@@ -298,18 +298,12 @@ class TaskGraph:
 
         Parameters are those of `bottom_levels`.
         """
-        below = self.bottom_levels(time, transfer).tolist()
-        start, successor, edge = (
-            each.tolist()
-            for each in (self.successors.start, self.successors.task, self.successors.edge)
-        )
-        moves = [0.0] * self.n_edges if transfer is None else np.asarray(transfer).tolist()
-        task = max(self.entries.tolist(), key=below.__getitem__)
-        path = [task]
-        while start[task] < start[task + 1]:
-            ways = range(start[task], start[task + 1])
-            task = successor[max(ways, key=lambda at: below[successor[at]] + moves[edge[at]])]
-            path.append(task)
+        below, after = self.bottom_levels(time, transfer), self.successors
+        moves = np.zeros(self.n_edges) if transfer is None else np.asarray(transfer)
+        path = [int(self.entries[np.argmax(below[self.entries])])]
+        while (following := after.of(path[-1])).size:
+            ways = below[following] + moves[after.edges_of(path[-1])]
+            path.append(int(following[np.argmax(ways)]))
         return path
 
     def without(self, tasks: NDArray[np.bool_]) -> TaskGraph:

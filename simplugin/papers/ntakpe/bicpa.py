@@ -17,9 +17,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -55,27 +52,6 @@ GRAPH = TaskGraph(
         [411041792.0, 536870912.0, 75497472.0, 75497472.0, 209715200.0, 209715200.0, 209715200.0]
     ),
 )
-
-
-class Believed(NamedTuple):
-    """Schedule of CPA for a cluster of an assumed size.
-
-    Attributes
-    ----------
-    processors : int
-        The size that it believes in.
-    makespan : float
-        On the whole cluster, simulated [s].
-    area : float
-        Processors times time that tasks hold them [s].
-    peak : int
-        Number of processors that run a task, as biCPA counts.
-    """
-
-    processors: int
-    makespan: float
-    area: float
-    peak: int
 
 
 def schedule(believed: int) -> Schedule:
@@ -131,10 +107,3 @@ def executed(believed: int, *, local: Local = "sent") -> GraphExecution:
         platform=CLUSTER.platform(),
         local=local,
     )
-
-
-def believed_sizes(sizes: Iterable[int] = range(1, 21)) -> Iterator[Believed]:
-    """Yield the schedules of CPA for each size of cluster that it believes in."""
-    for size in sizes:
-        done = executed(size).schedule
-        yield Believed(size, done.makespan, done.area, len(np.unique(done.processor)))

@@ -24,8 +24,6 @@ from simplugin.market.policies.negotiation import (
     Agreement,
     AnsweringPeer,
     BundleNegotiation,
-    MarketPeer,
-    Message,
     Scheduler,
     negotiate,
 )
@@ -47,10 +45,6 @@ STEP, STEPS = 0.1, (1.0, 0.3, 0.1, 0.03)
 LATENCY = 0.01
 # Maximum number of rounds of a price with fixed steps.
 _MOST_ROUNDS = 20_000
-# How many numbers of a reply are worths of tasks; of "worths" all are, of others none.
-_TOLD = {
-    "posted": 1, "retail": 1, "takes": 2, "quote": 1, "middle": 1, "split": 2, "base": 1, "limit": 1
-}  # fmt: skip
 
 
 def bisection_rounds(market: BundleMarket, price: float) -> int:
@@ -151,31 +145,8 @@ def clock(step: float = STEP, start: float = 0.0, rounds: int = _MOST_ROUNDS) ->
     return BundleNegotiation(f"clock {step:g}", scheduler, AnsweringPeer)
 
 
-class _Counting:
-    """A peer that counts the values of tasks that it reports."""
-
-    def __init__(self, peer: MarketPeer, told: list[int]) -> None:
-        self._peer, self._told = peer, told
-
-    def reply(self, message: Message, /) -> Message:
-        """Return the peer's answer."""
-        answer = self._peer.reply(message)
-        kind = answer[0]
-        self._told[0] += len(answer) - 1 if kind == "worths" else _TOLD.get(kind, 0)
-        return answer
-
-
-def counting(negotiation: BundleNegotiation, told: list[int]) -> BundleNegotiation:
-    """Return a negotiation that counts in `told` the values of tasks that peers report."""
-
-    def peer(value: float, cap: int, q: float, generator: np.random.Generator) -> MarketPeer:
-        return _Counting(negotiation.peer(value, cap, q, generator), told)
-
-    return BundleNegotiation(negotiation.name, negotiation.scheduler, peer)
-
-
 class Effort(NamedTuple):
-    """Gaps, rounds, their proven bounds, and of each peer messages and worths told.
+    """Gaps, rounds, their proven bounds, and messages of each peer.
 
     Arrays of shape (n_markets,).
     """
@@ -184,7 +155,6 @@ class Effort(NamedTuple):
     rounds: Floats
     bounds: Floats
     messages: Floats
-    told: Floats
 
 
 @cache
@@ -193,15 +163,14 @@ def effort(name: str, quick: bool, *, own_rates: bool = False) -> Effort:
     count = QUICK_INSTANCES if quick else INSTANCES
     lines = []
     for seed, drawn in enumerate(drawn_markets(count, own_rates=own_rates)):
-        market, told = drawn.market, [0]
-        agreed = negotiate(counting(NEGOTIATIONS[name], told), *market.arguments, seed=seed)
+        market = drawn.market
+        agreed = negotiate(NEGOTIATIONS[name], *market.arguments, seed=seed)
         lines.append(
             (
                 1 - market.benefit(agreed.amounts) / drawn.best.benefit,
                 agreed.rounds,
                 _bound(name, drawn),
                 agreed.messages / market.n_peers,
-                told[0] / market.n_peers,
             )
         )
     return Effort(*np.array(lines, dtype=np.float64).T)
@@ -222,7 +191,7 @@ def _bound(name: str, drawn: Drawn) -> float:
 
 
 def negotiations(quick: bool) -> dict[str, Quantity]:
-    """Measure gaps, rounds, messages, time and what peers tell."""
+    """Measure gaps, rounds, messages and time."""
     both = {
         name: [effort(name, quick, own_rates=own) for own in (False, True)] for name in CLEARING
     }
@@ -256,12 +225,6 @@ def _rounds(both: dict[str, list[Effort]], quick: bool) -> Quantity:
     words.append(
         f"messages a peer: secant {secant.mean():.1f} on average, {secant.max():.1f} at most,"
         f" ISGBMAT {isgbmat.mean():.1f} and {isgbmat.max():.0f}"
-    )
-    told = {name: effort(name, quick).told for name in (*CLEARING, "isgbmat", "optimum")}
-    means = ", ".join(f"{name} {each.mean():.1f}" for name, each in told.items())
-    words.append(
-        f"a peer tells the worth of a task {means} times on average, with bisection"
-        f" {told['bisection'].max():.0f} times at most"
     )
     extreme, said = _extremes(quick)
     worst = max(worst, extreme, *(() if quick else (_large(words),)))

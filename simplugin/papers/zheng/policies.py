@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simplugin.market.policies.isgbmat import PRINTED, REPAIRED, REPAIRS, Run, run_isgbmat
-from simplugin.market.policies.shares import in_proportion, one_by_one, round_robin
+from simplugin.market.policies.shares import round_robin
 from simplugin.market.policies.shipped import POLICIES, decide
 from simplugin.papers.statements import Quantity, determined_by, resampled, share
 from simplugin.papers.zheng.divided_bundles import continuous_optimum
@@ -130,31 +130,8 @@ def _needed(quick: bool) -> Quantity:
         f"{key}: {', '.join(f'{count} {how}' for how, count in failures.items())}"
         for key, failures in found.items()
     ]
-    whole = trials(REPAIRED, quick)
-    simple = {
-        "the last peers": [
-            one_by_one(m, each.run.taken, np.arange(n))
-            for each in whole
-            for m, n in ((each.drawn.market.m, each.drawn.market.n_peers),)
-        ],
-        "all in proportion": [
-            in_proportion(each.run.taken.astype(np.float64), each.drawn.market.m, each.run.taken)
-            for each in whole
-        ],
-    }
-    for name, trimmed in simple.items():
-        gaps = np.array(
-            [
-                1 - each.drawn.market.benefit(amounts) / each.drawn.best.benefit
-                for each, amounts in zip(whole, trimmed, strict=True)
-            ]
-        )
-        words.append(
-            f"if tasks go back from {name}, {gaps.mean():.1%} of the benefit is lost on average,"
-            f" {gaps.max():.1%} at most"
-        )
     fewest = min(each.total() for each in found.values())
-    return Quantity(fewest, note=f"{len(whole)} runs each: {'; '.join(words)}")
+    return Quantity(fewest, note=f"{_count(quick)} runs each: {'; '.join(words)}")
 
 
 def _without(key: str, quick: bool) -> Counter[str]:

@@ -24,15 +24,8 @@ _BEYOND, _LEAST = 1e-9, 1e-9
 _WORTHWHILE = 1e-6
 
 
-def lowest_uniform(market: BundleMarket) -> Settlement:
-    """Return the settlement at the lowest clearing price, the best value that is not served."""
-    best = largest_benefit(*market.arguments)
-    return Settlement(market, best.amounts, best.amounts.astype(np.float64) * best.next_price)
-
-
 MECHANISMS: dict[str, Callable[[BundleMarket], Settlement]] = {
     "uniform": uniform,
-    "lowest_uniform": lowest_uniform,
     "vcg": vickrey_clarke_groves,
 }
 
@@ -139,8 +132,8 @@ def best_report(
     r"""Return the most profitable report of a peer while the others keep theirs.
 
     With the values o of the others sorted, the peer gets k tasks once it reports
-    :math:`x V_i q_i^{k-1} > o_{m-k+1}`. At that point it pays :math:`o_{m-k+1}` for each under both
-    uniform prices, and no other report gets k tasks for less, as that value stays unserved; so it
+    :math:`x V_i q_i^{k-1} > o_{m-k+1}`. At that point it pays :math:`o_{m-k+1}` for each under the
+    uniform price, and no other report gets k tasks for less, as that value stays unserved; so it
     suffices to compare one factor x for each k. Under VCG it pays
     :math:`\sum_{j \le k} o_{m-j+1}` for any report. Of tasks of equal value in a table, a factor
     gets all or none; tasks of value 0 cannot be scaled.
@@ -151,7 +144,7 @@ def best_report(
         The true market.
     peer : int
         Number of the peer.
-    rule : {"uniform", "lowest_uniform", "vcg"}
+    rule : {"uniform", "vcg"}
         Rule of payments, see `MECHANISMS`.
     reports : BundleMarket, optional
         The market as currently reported; None for the truth.
@@ -302,7 +295,7 @@ def play(
     ----------
     truth : BundleMarket
         The true market, which all report first.
-    rule : {"uniform", "lowest_uniform", "vcg"}
+    rule : {"uniform", "vcg"}
         Rule of payments.
     tick : float
         Reported factors are whole powers of exp(tick), so that there are finitely many, without

@@ -77,7 +77,10 @@ class SmallMarket(NamedTuple):
 
 def theorems(quick: bool) -> dict[str, Quantity]:
     """Measure balanced states, maxima and the prices that support them."""
-    drawn, made, small = drawn_states(quick), made_states(quick), small_markets(quick)
+    drawn = drawn_states(quick)
+    # Amounts are drawn, then values that make mean prices equal.
+    made = [_made_state(*made_state(each)) for each in range(QUICK_DRAWS if quick else DRAWS)]
+    small = [_small_market(small_market(each)) for each in range(QUICK_SMALL if quick else SMALL)]
     moves, losing = sum(each.moves for each in small), sum(each.losing for each in small)
     rising = sum(each.rises for each in made)
     loss = np.array([each.loss for each in drawn])
@@ -178,12 +181,6 @@ def _drawn_state(drawn: Drawn) -> DrawnState:
     )
 
 
-@cache
-def made_states(quick: bool) -> list[MadeState]:
-    """Return balanced states: amounts are drawn, then values that make mean prices equal."""
-    return [_made_state(*made_state(number)) for number in range(QUICK_DRAWS if quick else DRAWS)]
-
-
 def made_state(number: int) -> tuple[BundleMarket, Amounts]:
     """Draw amounts, and set values so that all mean prices are 1 there."""
     draws = np.random.default_rng([SEED, number])
@@ -204,14 +201,6 @@ def _made_state(market: BundleMarket, amounts: Amounts) -> MadeState:
         bool(np.any(np.abs(change) > EQUAL)),
         max(1 - market.benefit(amounts) / best_of(market).benefit, 0.0),
     )
-
-
-@cache
-def small_markets(quick: bool) -> list[SmallMarket]:
-    """Return markets of which all assignments are examined."""
-    return [
-        _small_market(small_market(number)) for number in range(QUICK_SMALL if quick else SMALL)
-    ]
 
 
 def small_market(number: int) -> BundleMarket:

@@ -17,7 +17,7 @@ from simplugin.inputs.locations import shown
 from simplugin.platforms.sites import Site
 from simplugin.simulation.api import Activity, Actor
 from simplugin.taskgraphs.policies.mapping import OnlineMapper, Revision
-from simplugin.taskgraphs.schedule import placed
+from simplugin.taskgraphs.schedule import Schedule, placed
 from simplugin.taskgraphs.timing import Local, Pattern, redistribution
 from simplugin.workloads.task_graphs import Adjacency, GraphSet
 
@@ -55,6 +55,8 @@ class TaskProgress:
         Processors of each mapped task.
     left : list of int, one for each graph
         Number of unfinished tasks.
+    finished : list of bool, one for each task
+        True if it has finished.
     """
 
     def __init__(self, graphs: GraphSet, n_processors: int) -> None:
@@ -70,7 +72,7 @@ class TaskProgress:
         self.order: list[int] = []
         self.processors: list[tuple[int, ...] | None] = [None] * graphs.n_tasks
         self.left = [graph.n_tasks for graph in graphs.graphs]
-        self._finished = [False] * graphs.n_tasks
+        self.finished = [False] * graphs.n_tasks
         self._unfinished = [len(edges) for edges in self._inputs]
         # An entry task waits for the submission of its graph.
         self._missing = [len(edges) or 1 for edges in self._inputs]
@@ -84,10 +86,6 @@ class TaskProgress:
     def is_over(self) -> bool:
         """True if all tasks have finished."""
         return not any(self.left)
-
-    def has_finished(self, task: int) -> bool:
-        """Return True if a task has finished."""
-        return self._finished[task]
 
     def release(self, graph: int) -> None:
         """Note that a graph is submitted."""
@@ -104,7 +102,7 @@ class TaskProgress:
             queue = self._queues[processor]
             self._turns[task] += bool(queue)
             queue.append(task)
-        self._edges += [edge for edge in self._inputs[task] if self._finished[self._sources[edge]]]
+        self._edges += [edge for edge in self._inputs[task] if self.finished[self._sources[edge]]]
         self._see(task)
 
     def arrive(self, edge: int) -> None:
@@ -113,7 +111,7 @@ class TaskProgress:
 
     def finish(self, task: int) -> None:
         """Note that a task has ended."""
-        self._finished[task] = True
+        self.finished[task] = True
         self.left[self._graph[task]] -= 1
         for processor in self.processors[task] or ():
             queue = self._queues[processor]
@@ -171,8 +169,8 @@ class Orders:
         The graphs.
     site : Site
         The site.
-    mapped : tuple of (int, tuple of int)
-        Tasks and their processors in the order of a plan; empty where a mapper decides.
+    schedule : Schedule, optional
+        Places of all tasks and their order; None where a mapper decides.
     mapper : callable, optional
         Makes the mapper.
     revise : Revision, optional
@@ -185,7 +183,7 @@ class Orders:
 
     graphs: GraphSet
     site: Site
-    mapped: tuple[tuple[int, tuple[int, ...]], ...]
+    schedule: Schedule | None
     mapper: Callable[[], OnlineMapper] | None
     revise: Revision | None
     pattern: Pattern
@@ -249,8 +247,9 @@ class _Run:
         self.flop, self.alpha = graphs.flop.tolist(), graphs.alpha.tolist()
         self.byte, self.edges = graphs.edge_byte.tolist(), graphs.edges.tolist()
         self.progress = TaskProgress(graphs, site.n_processors)
-        for task, processors in orders.mapped:
-            self.progress.assign(task, processors)
+        if orders.schedule is not None:
+            for task in orders.schedule.order.tolist():
+                self.progress.assign(task, orders.schedule.processors_of(task).tolist())
         self.mapper = None if orders.mapper is None else orders.mapper()
         release = graphs.release.tolist()
         self.to_come = sorted(range(graphs.n_graphs), key=release.__getitem__)[::-1]
@@ -421,7 +420,7 @@ def _stuck(graphs: GraphSet, progress: TaskProgress) -> WorkloadError:
     """Return the error of a plan that cannot be executed."""
     mapped = [processors is not None for processors in progress.processors]
     if all(mapped):
-        task = next(task for task in progress.order if not progress.has_finished(task))
+        task = next(task for task in progress.order if not progress.finished[task])
         return WorkloadError(
             f"task {graphs.name_of(task)!r} can never start: the schedule has it on a processor"
             " before tasks that it waits for; order tasks after their predecessors"

@@ -15,7 +15,7 @@ References
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -138,7 +138,7 @@ class Draft:
         clusters, _ = np.broadcast_arrays(cluster, passed[0])
         passed, _ = np.broadcast_arrays(passed, clusters)
         ends = [
-            [self._switches[switch].end(*load) for switch, *load in self._loads(task, *each)]
+            [self._switches[switch].end(*load) for switch, load in self._loads(task, *each).items()]
             for each in zip(clusters.tolist(), passed.T, strict=True)
         ]
         return np.asarray(np.maximum(dates, [max(each, default=0.0) for each in ends]))
@@ -162,8 +162,8 @@ class Draft:
 
     def _loads(
         self, task: int, cluster: int, passed: NDArray[np.float64]
-    ) -> Iterator[tuple[int, float, float]]:
-        """Yield the switches that the data of a task pass, with start and duration [s].
+    ) -> dict[int, tuple[float, float]]:
+        """Return the switches that the data of a task pass, with start and duration [s].
 
         The data of all predecessors pass a switch one after the other.
         """
@@ -176,8 +176,7 @@ class Draft:
                 more = byte / site.shared[at, at]
                 if more:
                     loads[switch] = min(ready, self._finish[source]), work + more
-        for switch, (ready, work) in loads.items():
-            yield switch, ready, work
+        return loads
 
     def contending(self, task: int) -> float:
         """Return the data that arrive at a task and share links, 0 if each has its own [byte]."""
@@ -192,8 +191,8 @@ class Draft:
         """Place a task on processors, by their numbers in the site."""
         if self._together:
             passed = self._moved(task, [processors])[2, :, 0]
-            for switch, ready, work in self._loads(task, cluster, passed):
-                self._switches[switch].take(ready, work)
+            for switch, load in self._loads(task, cluster, passed).items():
+                self._switches[switch].take(*load)
         self._cluster[task], self._count[task] = cluster, len(processors)
         self._start[task], self._finish[task] = start, finish
         self.processors[task] = np.sort(processors)

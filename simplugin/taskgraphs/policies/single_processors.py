@@ -215,7 +215,11 @@ def _in_batches(
             dates[own[0].astype(np.int64)] = own[1]
             dates[of != cluster] = np.inf
             processor = int(np.argmin(np.maximum(dates, free)))
-            free[processor] = placing.append(task, processor, float(free[processor]))
+            at = np.array([processor])
+            [there] = placing.arrivals(task, cluster, [at]).tolist()
+            start = max(there, float(free[processor]))
+            free[processor] = start + placing.time[cluster, task]
+            placing.place(task, cluster, at, start, float(free[processor]))
             entered = waiting.placed(task)
 
 
@@ -331,15 +335,6 @@ class Placing(Draft):
         cluster = int(self.cluster_of[processor])
         [ready] = self.arrivals(task, cluster, [np.array([processor])]).tolist()
         self._place(task, cluster, *self._earliest(task, cluster, ready, processor))
-
-    def append(self, task: int, processor: int, free: float) -> float:
-        """Place a task on a processor from a date on, and return when it finishes [s]."""
-        cluster = int(self.cluster_of[processor])
-        [ready] = self.arrivals(task, cluster, [np.array([processor])]).tolist()
-        start = max(float(ready), free)
-        finish = start + float(self.time[cluster, task])
-        self.place(task, cluster, np.array([processor]), start, finish)
-        return finish
 
     def _earliest(
         self, task: int, cluster: int, ready: float, processor: int | None

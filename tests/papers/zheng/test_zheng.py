@@ -12,13 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.market.mechanisms import uniform
-from simplugin.market.policies.negotiation import negotiate
-from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.statements import judged, statements
 from simplugin.papers.zheng import fairness, policies, table1, theorems
 from simplugin.papers.zheng.experiments import EXPERIMENTS, FIGURES
-from simplugin.papers.zheng.negotiations import counting
 from simplugin.papers.zheng.random_markets import drawn_markets, random_market
 from simplugin.papers.zheng.rates import balanced
 from simplugin.papers.zheng.reports import largest_gain, simulated_lie, survey, telling_reports
@@ -284,14 +281,6 @@ def test_gaps_are_those_to_dynamic_programming():
             amounts, _ = policies.POLICIES[name](*market.arguments)
             benefit = np.sum(market.values * (1 - market.q**amounts) / (1 - market.q))
             assert found[name][seed] == pytest.approx(1 - benefit / best, abs=1e-9)
-
-
-def test_worths_that_peers_tell_are_counted():
-    for name, sales in (("commodity", False), ("double_auction", True)):
-        told, market = [0], random_market(5)
-        agreed = negotiate(counting(NEGOTIATIONS[name], told), *market.arguments)
-        # In an auction they tell the first task's worth, and another after each sale.
-        assert told == [market.n_peers + sales * agreed.amounts.sum()]
 
 
 @pytest.mark.parametrize("seed", [1, 3])

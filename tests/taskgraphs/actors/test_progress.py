@@ -74,7 +74,7 @@ def test_everything_starts_as_soon_as_it_can_and_once(seed, planned):
     assert progress.is_over
     assert progress.order == list(places)
     assert len(finished) == graphs.n_tasks
-    assert all(progress.has_finished(task) for task in range(graphs.n_tasks))
+    assert all(progress.finished)
 
 
 def test_what_is_left_of_each_graph():

@@ -12,7 +12,7 @@ from small_graphs import ByHand, allocation_of, graph_of, scheduled, star
 from simplugin.core.errors import ActorError, PlatformError, SimpluginError, WorkloadError
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.taskgraphs.actors.conductor import Orders, conduct
-from simplugin.taskgraphs.execution import _queue, execute
+from simplugin.taskgraphs.execution import execute
 from simplugin.workloads.task_graphs import GraphSet
 
 ONE = graph_of("g", [1e9, 1e9], [(0, 1, 1e6)])
@@ -143,7 +143,7 @@ def test_failures_of_hosts():
         me.host_by_name("c0-2").turn_off()
 
     schedule = scheduled(GRAPHS, SITE, [(0, (0, 1)), (1, (0,))])
-    orders = Orders(GRAPHS, SITE, _queue(schedule), None, None, "block", "sent", False)
+    orders = Orders(GRAPHS, SITE, schedule, None, None, "block", "sent", False)
     options = SimGridOptions(host_model="ptask_L07")
     with raises_naming(ActorError, "c0-1", "0.5 s"):
         simulate(MULTI.platform(), [("c0-1", conduct, orders), ("c1-1", culprit)], options=options)
