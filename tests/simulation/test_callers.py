@@ -98,17 +98,8 @@ def test_from_eight_threads_of_which_some_fail(two_hosts: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_servers")
-def test_server_that_was_killed_is_replaced(two_hosts: Path) -> None:
-    simulate(two_hosts, [("ada", double, 1)])
-    (server,) = server_client.server_processes()
-    os.kill(server, signal.SIGKILL)
-    wait_until(lambda: not is_alive(server), "the server ends")
-    assert simulate(two_hosts, [("ada", double, 2)]).returned[0].value == 4
-    assert server not in server_client.server_processes()
-
-
-@pytest.mark.usefixtures("no_servers")
-def test_server_killed_during_a_simulation(two_hosts: Path) -> None:
+@pytest.mark.parametrize("simulating", [False, True])
+def test_server_that_was_killed_is_replaced(two_hosts: Path, simulating: bool) -> None:
     simulate(two_hosts, [("ada", double, 1)])
     (server,) = server_client.server_processes()
 
@@ -116,12 +107,17 @@ def test_server_killed_during_a_simulation(two_hosts: Path) -> None:
         while True:
             await me.sleep_for(1)
 
-    def kill_server(_clock: float, _active: int) -> None:
+    def kill_server(*_: object) -> None:
         os.kill(server, signal.SIGKILL)
 
-    with pytest.raises(CrashError):
-        simulate(two_hosts, [("ada", for_ever)], progress=kill_server)
+    if simulating:
+        with pytest.raises(CrashError):
+            simulate(two_hosts, [("ada", for_ever)], progress=kill_server)
+    else:
+        kill_server()
+    wait_until(lambda: not is_alive(server), "the server ends")
     assert simulate(two_hosts, [("ada", double, 2)]).returned[0].value == 4
+    assert server not in server_client.server_processes()
 
 
 @pytest.mark.usefixtures("no_servers")

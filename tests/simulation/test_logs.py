@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ async def talker(me: Any) -> None:
     await me.sleep_for(0.5)
     print("one", end=" ")
     print("line\nand another é")
+    print("careful", file=sys.stderr)
     me.log(f"two\nlines {me.host.name}")
     me.log({"plain": 1}, level="warning")
     me.on_exit(lambda _: me.log("ends", "error"))
@@ -47,6 +49,7 @@ def test_levels_and_prefixes(back_end: Any, log: Any, two_hosts: Path, capfd: An
     found = [line for line in err.splitlines() if "talker" in line]
     assert found == [line for line in ALL if re.search(r"\] (\w+):", line)[1] in shown]
     assert out == "one line\nand another é\n"
+    assert "careful" in err.splitlines()
     prefixed = simulate(two_hosts, [("ada", talker)], back_end=back_end, prefix_prints=True)
     start = "[ada:talker:(1) 0.500000]"
     assert capfd.readouterr().out == f"{start} one line\n{start} and another é\n"
@@ -60,7 +63,7 @@ def test_lines_are_in_order_with_prints(two_hosts: Path, capsys: Any, monkeypatc
             me.log(number)
 
     # To one stream, as on a terminal.
-    monkeypatch.setattr("sys.stderr", __import__("sys").stdout)
+    monkeypatch.setattr("sys.stderr", sys.stdout)
     simulate(two_hosts, [("ada", count)])
     lines = capsys.readouterr().out.splitlines()
     assert [line.rpartition(" ")[2] for line in lines] == [str(n // 2) for n in range(60_000)]

@@ -94,6 +94,10 @@ def test_simgrid_sees_the_same_capacities(file):
     np.testing.assert_allclose(seen, told)
     # All of them change.
     assert np.all(np.ptp(seen, axis=0) > 0)
+    [(host, spans)] = result.off_times.items()
+    off = [any(start <= date < end for start, end in spans) for date in dates]
+    # The simulation ends at the last date.
+    assert (host, off[:-1]) == ("b", (seen[:-1, 2] == 0).tolist())
 
 
 def test_each_change_changes_something(file):
@@ -107,6 +111,11 @@ def test_each_change_changes_something(file):
     still = [each for each in changes if each.resource == "m" and each.capacity == 0]
     assert still
     assert not any(each.fails for each in still)
+
+
+def deployed(platform, applications):
+    """Return the deployment on a platform or graph."""
+    return (deploy if isinstance(platform, Graph) else sharing_of)(platform, applications)
 
 
 def flat(*extra, policy="SHARED", **link):
@@ -164,28 +173,34 @@ def test_a_backbone_keeps_its_price_when_its_first_user_is_cut_off(name, kind):
     assert kept.host_price == pytest.approx(best.host_price, rel=1e-2, abs=1e-9)
 
 
-@pytest.mark.parametrize("policy", ["SHARED", FATPIPE])
-def test_failing_links_cut_off_whom_they_lead_to(policy):
-    platform = flat(*follows("pipe state", "LINK_AVAIL", [(2.0, 0.0), (5.0, 1.0)]), policy=policy)
-    applications = [Application("x", "m", 1e3, 1e2)]
-    sharing = sharing_of(platform, applications)
-    _, parts = followed(platform, applications, sharing, 8.0)
-    there = [{sharing.hosts[host] for host in part.sharing.host} for part in parts]
-    assert there == [{"m", "a", "b"}, {"m", "a"}, {"m", "a", "b"}]
+PIPE_FAILS = follows("pipe state", "LINK_AVAIL", [(2.0, 0.0), (4.0, 1.0)])
+CLUSTER = Platform(Cluster("c", "0-2", 1e6, 1e6, 1e-4, prefix="h"))
+TWO = Graph.duplex("AB", [1e6, 1e6], [(0, 1)], [1e6])
+CUT_OFF = [
+    (flat(*PIPE_FAILS), "m", (), ["abm", "am", "abm"], [3e3, 2e3, 3e3]),
+    (flat(*PIPE_FAILS, policy=FATPIPE), "m", (), ["abm", "am", "abm"], [3e3, 2e3, 3e3]),
+    # The way back fails.
+    (TWO, "A", [(2.0, "B->A", 0.0), (4.0, "B->A", 1e6)], ["AB", "A", "AB"], [2e3, 1e3, 2e3]),
+    (CLUSTER, "h0", [(2.0, "h1", 0.0), (4.0, "h2", 5e5)], ["012", "02", "02"], [3e3, 2e3, 1.5e3]),
+]
 
 
-def test_a_way_back_that_fails_cuts_off_too():
-    graph = Graph.duplex("AB", [1e6, 1e6], [(0, 1)], [1e6])
-    applications = [Application("x", "A", 1e3, 1.0)]
-    sharing = deploy(graph, applications)
-    changes = [CapacityChange(2.0, "B->A", 0.0), CapacityChange(4.0, "B->A", 1e6)]
-    _, parts = followed(graph, applications, sharing, 6.0, changes)
-    assert [part.sharing.n_agents for part in parts] == [2, 1, 2]
-    assert best_of(parts) == pytest.approx([2e3, 1e3, 2e3])
+@pytest.mark.parametrize(("platform", "master", "changes", "there", "best"), CUT_OFF)
+def test_what_fails_cuts_off_whom_it_leads_to(platform, master, changes, there, best):
+    applications = [Application("x", master, 1e3, 1.0)]
+    sharing = deployed(platform, applications)
+    changes = [CapacityChange(*change) for change in changes]
+    _, parts = followed(platform, applications, sharing, 6.0, changes)
+    names = [sorted(sharing.hosts[host][-1] for host in part.sharing.host) for part in parts]
+    assert ["".join(each) for each in names] == there
+    assert best_of(parts) == pytest.approx(best)
+
+
+PROFILED = flat(*follows("a speed", "SPEED", [(2.0, 0.5)], period=4.0))
 
 
 def test_changes_beside_profiles():
-    platform = flat(*follows("a speed", "SPEED", [(2.0, 0.5)], period=4.0))
+    platform = PROFILED
     applications = [Application("x", "m", 1e3, 1.0)]
     sharing = sharing_of(platform, applications)
     changes = [CapacityChange(3.0, "b", 3e5)]
@@ -195,29 +210,29 @@ def test_changes_beside_profiles():
     made = changing(platform, changes, sharing)
     assert made.elements[: len(platform.elements)] == platform.elements
     assert len(made.elements) == len(platform.elements) + 2
-    with raises_naming(WorkloadError, "'a'"):
-        changing(platform, [CapacityChange(1.0, "a", 1.0)], sharing)
-    with raises_naming(WorkloadError, "'c'"):
-        changing(platform, [CapacityChange(1.0, "c", 1.0)], sharing)
 
 
-def test_hosts_of_clusters_change_and_their_links_cannot():
-    cluster = Cluster("c", "0-2", speed=1e6, bandwidth=1e6, latency=1e-4, prefix="h")
-    applications = [Application("x", "h0", 1e3, 1.0)]
-    sharing = sharing_of(Platform(cluster), applications)
-    changes = [CapacityChange(2.0, "h1", 0.0), CapacityChange(4.0, "h2", 5e5)]
-    _, parts = followed(Platform(cluster), applications, sharing, 6.0, changes)
-    assert best_of(parts) == pytest.approx([3e3, 2e3, 1.5e3])
-    with raises_naming(WorkloadError, "'c_link_1_UP'"):
-        changing(Platform(cluster), [CapacityChange(1.0, "c_link_1_UP", 0.0)], sharing)
+FORWARDING = Graph.duplex("AB", [1e6, 0.0], [(0, 1)], [1e6])
 
 
-def test_hosts_that_only_forward_can_but_fail():
-    graph = Graph.duplex("AB", [1e6, 0.0], [(0, 1)], [1e6])
-    sharing = deploy(graph, [Application("x", "A", 1e3, 1.0)])
-    changing(graph, [CapacityChange(1.0, "B", 0.0)], sharing)
-    with raises_naming(WorkloadError, "'B'"):
-        changing(graph, [CapacityChange(1.0, "B", 1e6)], sharing)
+@pytest.mark.parametrize(
+    ("platform", "master", "change"),
+    [
+        (PROFILED, "m", (1.0, "a", 1.0)),
+        (PROFILED, "m", (1.0, "c", 1.0)),
+        (CLUSTER, "h0", (1.0, "c_link_1_UP", 0.0)),
+        (FORWARDING, "A", (1.0, "B", 1e6)),
+    ],
+)
+def test_what_cannot_change(platform, master, change):
+    sharing = deployed(platform, [Application("x", master, 1e3, 1.0)])
+    with raises_naming(WorkloadError, repr(change[1])):
+        changing(platform, [CapacityChange(*change)], sharing)
+
+
+def test_hosts_that_only_forward_can_fail():
+    sharing = deployed(FORWARDING, [Application("x", "A", 1e3, 1.0)])
+    assert changing(FORWARDING, [CapacityChange(1.0, "B", 0.0)], sharing).elements
 
 
 @pytest.mark.parametrize(
@@ -258,13 +273,3 @@ def test_simgrids_example_of_failures(shared_data):
         found.setdefault(change.resource, []).append((change.date, change.capacity))
     assert found == FAILURES
     assert len(intervals(sharing, applications, [], 60.0, file)) == 12
-
-
-def test_hosts_are_off_when_an_actor_sees_it(file):
-    dates = np.arange(0.25, 40.0, 0.5).tolist()
-    result = simulate(file, [("m", watch, ("m", "a", "b"), (), dates)], trace=False)
-    seen = np.reshape(result.value_of("watch"), (len(dates), -1))[:, 2] == 0
-    [(host, spans)] = result.off_times.items()
-    told = [any(start <= date < end for start, end in spans) for date in dates]
-    # The simulation ends at the last date.
-    assert (host, told[:-1]) == ("b", seen.tolist()[:-1])

@@ -150,21 +150,6 @@ def test_totals_of_no_time_have_no_utilisation(two_hosts: Path) -> None:
     assert len(repr(found)) < 100
 
 
-def test_killed_actor_has_no_value(two_hosts: Path) -> None:
-    actors = [
-        Placement("ada", worker, (1e12,), name="slow", kill_time=5),
-        Placement("bob", worker, (2e9,), name="late", start_time=2),
-    ]
-    found = simulate(two_hosts, actors)
-    assert [(each.name, each.state) for each in found.returned] == [
-        ("slow", "killed"),
-        ("late", "ended"),
-    ]
-    assert found.value_of("slow") is None
-    assert found.value_of("late")["at"] == pytest.approx(4.0)
-    assert found.clock == pytest.approx(5.0)
-
-
 def test_trace_columns(result: Result) -> None:
     trace = result.trace
     rows = sorted(trace.rows())

@@ -12,12 +12,14 @@ from simplugin.bags.policies.shipped import POLICIES as BAGS_POLICIES
 from simplugin.market.execution import execute as execute_market
 from simplugin.market.model import MarketTerms
 from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.platforms import Host, Link, Platform, Route, Zone
 from simplugin.platforms.graphs import Graph, Tree
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.sites import MultiCluster
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import PeriodicSettings, negotiate, simulate_periodic
 from simplugin.pricing.methods import Market
+from simplugin.simulation import SimGridOptions, simulate
 from simplugin.taskgraphs.execution import execute as execute_graphs
 from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.workloads import AlphaFair, Application, Bags, GraphSet, TaskGraph
@@ -104,7 +106,35 @@ def sold(flop: float, time: float) -> list[np.ndarray]:
     return [deal.amounts.astype(float), np.array([deal.price]), np.asarray(deal.peer_finish) / time]
 
 
-@pytest.mark.parametrize("run", [priced, computed, mapped, sold])
+async def compute_and_send(me, flop, time, urgent, bounded):
+    """Return dates of executions that share cores, and of transfers that share a link."""
+    jobs = [me.exec_async(0.7 * flop), me.exec_async(1.3 * flop, **urgent)]
+    await me.sleep_for(0.21 * time)
+    jobs += [me.exec_async(0.4 * flop, **bounded), me.sendto_async("ada", "bob", 10**6)]
+    jobs += [me.exec_async(0.9 * flop), me.sendto_async("bob", "ada", 3 * 10**6)]
+    await me.wait_all(jobs)
+    return [job.finish_time for job in jobs]
+
+
+def simulated(flop: float, time: float) -> list[np.ndarray]:
+    """Return dates of a simulation, and of one with the model of parallel tasks."""
+    hosts = [Host("ada", flop / time, cores=2), Host("bob", flop / time)]
+    wire = Link("wire", 8e6 / time, 0.01 * time)
+    platform = Platform(Zone("zone", "Full", [*hosts, wire], [Route("ada", "bob", ["wire"])]))
+    shapes = {"priority": 2.5}, {"bound": 0.3 * flop / time}
+    parallel = SimGridOptions(host_model="ptask_L07", tcp_gamma=0)
+    return [
+        np.array(
+            simulate(
+                platform, [("ada", compute_and_send, flop, time, *more)], options=options
+            ).value_of("compute_and_send")
+        )
+        / time
+        for options, more in ((SimGridOptions.linear(), shapes), (parallel, ({}, {})))
+    ]
+
+
+@pytest.mark.parametrize("run", [priced, computed, mapped, sold, simulated])
 def test_units_do_not_matter(run):
     expected = run(1.0, 1.0)
 

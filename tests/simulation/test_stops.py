@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -36,7 +35,7 @@ FACTORS = {"CM02": (1.0, 1.0), "raw": (1.0, 1.0), "ptask": (1.0, 1.0)} | {
 }
 
 
-def two(profile: str = "", period: float = -1.0, *, cores: int = 1) -> Platform:
+def two(profile: str = "", period: float = -1.0) -> Platform:
     """Return two hosts and a link; a profile in parts of their capacities."""
     lines = [line.split() for line in profile.splitlines()]
     points = [(float(date), float(part)) for date, part in lines]
@@ -48,12 +47,14 @@ def two(profile: str = "", period: float = -1.0, *, cores: int = 1) -> Platform:
         ),
         ProfileUse("bandwidths", "wire", "BANDWIDTH"),
     ]
-    hosts = [
-        Host("ada", SPEED, cores=cores, further_speeds=(0.0,), disks=(Disk("disk", 2e8, 1e8),)),
-        Host("bob", SPEED),
-    ]
-    parts = [*hosts, Link("wire", BANDWIDTH, LATENCY), *(followed if profile else ())]
-    return Platform(Zone("zone", "Full", parts, [Route("ada", "bob", ["wire"])]))
+    ada = Host("ada", SPEED, further_speeds=(0.0,), disks=(Disk("disk", 2e8, 1e8),))
+    return wired(ada, Host("bob", SPEED), *(followed if profile else ()))
+
+
+def wired(*parts: Any, **link: Any) -> Platform:
+    """Return a platform of ada, bob and a link between them."""
+    wire = Link("wire", BANDWIDTH, LATENCY, **link)
+    return Platform(Zone("zone", "Full", [*parts, wire], [Route("ada", "bob", ["wire"])]))
 
 
 async def work(me: Any, flops: float, delay: float = 0.0, host: str | None = None) -> float:
@@ -106,18 +107,15 @@ def test_a_profile_stops_what_runs_and_what_starts(model: str, back_end: BackEnd
 def test_a_deadlock_if_it_never_returns(model: str, back_end: BackEnd) -> None:
     options = SimGridOptions(**MODELS[model])
     more: dict[str, Any] = {"options": options, "back_end": back_end, "wall_limit": 60}
-    for period in (-1.0, 10.0):  # the second does return: it is no deadlock
-        platform = two("1 0\n3 0\n4 0" if period < 0 else "0 1\n1 0", period)
-        if period > 0:
-            found = simulate(platform, [("ada", work, 1.5e9)], **more).value_of("work")
-            assert found == pytest.approx(10.5, rel=1e-12)
-            continue
-        with pytest.raises(DeadlockError) as stopped:
-            simulate(platform, [("ada", work, 2e9)], **more)
-        # The reference follows the profile to its end.
-        assert stopped.value.clock == (1.0 if back_end == "coroutines" else 4.0)
-        with pytest.raises(DeadlockError):
-            simulate(platform, [("ada", send, 2e8), ("bob", receive)], **more)
+    returns, never = two("0 1\n1 0", 10.0), two("1 0\n3 0\n4 0")
+    found = simulate(returns, [("ada", work, 1.5e9)], **more).value_of("work")
+    assert found == pytest.approx(10.5, rel=1e-12)
+    with pytest.raises(DeadlockError) as stopped:
+        simulate(never, [("ada", work, 2e9)], **more)
+    # The reference follows the profile to its end.
+    assert stopped.value.clock == (1.0 if back_end == "coroutines" else 4.0)
+    with pytest.raises(DeadlockError):
+        simulate(never, [("ada", send, 2e8), ("bob", receive)], **more)
 
 
 async def leave_it_stopped(me: Any) -> float:
@@ -178,14 +176,8 @@ async def conduct(me: Any, steps: list[Step], nothing: float) -> list[float]:
             await me.sleep_until(date)
             before = date
         left = part or nothing
-        if word == "exec":
-            started.append(me.exec_async(amount * SPEED, host="ada"))
-        elif word == "urgent":
-            started.append(me.exec_async(amount * SPEED, host="ada", priority=3.0))
-        elif word == "bounded":
-            started.append(me.exec_async(amount * SPEED, host="ada", bound=SPEED / 3))
-        elif word == "threads":
-            started.append(me.exec_async(amount * SPEED / 4, host="ada", threads=2))
+        if word in EXECUTIONS:
+            started.append(me.exec_async(amount * SPEED, host="ada", **EXECUTIONS[word]))
         elif word in ("read", "write"):
             started.append(getattr(disk, f"{word}_async")(amount * 1e8))
         elif word in PAIRS:
@@ -207,6 +199,12 @@ async def conduct(me: Any, steps: list[Step], nothing: float) -> list[float]:
     return [each.finish_time for each in started]
 
 
+EXECUTIONS: dict[str, dict[str, Any]] = {
+    "exec": {},
+    "urgent": {"priority": 3.0},
+    "bounded": {"bound": SPEED / 3},
+    "threads": {"threads": 2},
+}
 WIRES = ("wire", "pipe", "disk")
 PAIRS = {"send": ("ada", "bob"), "back": ("bob", "ada"), "far": ("ada", "cyd")}
 THREE = Platform(
@@ -229,33 +227,22 @@ THREE = Platform(
 )
 
 
-@given(
-    steps=st.lists(st.one_of(starts, flows), min_size=1, max_size=6),
-    more=st.lists(changes, max_size=6),
-    model=st.sampled_from(["CM02", "raw", "full", "simgrid"]),
-)
-@settings(max_examples=25)
-def test_as_little_as_nothing(steps: list[Step], more: list[Step], model: str) -> None:
-    if model in ("full", "simgrid"):
-        options = SimGridOptions.linear(**MODELS[model])
-    else:
-        options = SimGridOptions(**MODELS[model])
-    _compare(sorted([*steps, *more], key=lambda step: step[0]), options)
+def programs(model: str) -> st.SearchStrategy[list[Step]]:
+    """Return programs of starts and changes that a model knows."""
+    begun, changed = st.one_of(starts, flows), changes
+    if "ptask" in model:
+        begun, changed = tasks, changes.filter(lambda step: step[1] in ("speed", "wire"))
+    some = st.lists(begun, min_size=1, max_size=6), st.lists(changed, max_size=6)
+    return st.tuples(*some).map(lambda both: sorted(both[0] + both[1], key=lambda step: step[0]))
 
 
-@given(
-    steps=st.lists(tasks, min_size=1, max_size=5),
-    more=st.lists(changes.filter(lambda step: step[1] in ("speed", "wire")), max_size=5),
-    model=st.sampled_from(["ptask", "ptask of simgrid"]),
-)
-@settings(max_examples=15)
-def test_as_little_as_nothing_of_parallel_tasks(
-    steps: list[Step], more: list[Step], model: str
-) -> None:
-    _compare(sorted([*steps, *more], key=lambda step: step[0]), SimGridOptions(**MODELS[model]))
-
-
-def _compare(steps: list[Step], options: SimGridOptions) -> None:
+@pytest.mark.parametrize("model", ["CM02", "raw", "full", "simgrid", "ptask", "ptask of simgrid"])
+@given(data=st.data())
+@settings(max_examples=8)
+def test_as_little_as_nothing(model: str, data: st.DataObject) -> None:
+    steps = data.draw(programs(model))
+    linear = MODELS["CM02"] if model in ("full", "simgrid") else {}
+    options = SimGridOptions(**linear, **MODELS[model])
     found, reference = (
         simulate(THREE, [("eve", conduct, steps, nothing)], options=options).value_of("conduct")
         for nothing in (0.0, 1e-11)
@@ -299,19 +286,21 @@ async def sleep_in_pstate(me: Any) -> Any:
     return me.host.energy
 
 
-def watts(**more: Any) -> Platform:
+WATTS = {"wattage_per_state": "100:120:200,50:60:80"}
+
+
+def watts() -> Platform:
     """Return two hosts of 100 W, 120 W from the first core on, 200 W; half of it in pstate 1."""
-    properties = {"wattage_per_state": "100:120:200,50:60:80"}
-    ada = Host("ada", SPEED, further_speeds=(0.0,), properties=properties, **more)
+    ada = Host("ada", SPEED, further_speeds=(0.0,), properties=WATTS)
     bob = Host("bob", SPEED, properties={"wattage_per_state": "100:120:200"})
     return Platform(Zone("zone", "Full", [ada, bob]))
 
 
 @pytest.mark.parametrize("optim", ["Lazy", "Full"])
 def test_energy_load_and_use(optim: Any) -> None:
-    def run(function: Any, platform: Platform | None = None) -> tuple[Any, dict[str, Any]]:
+    def run(function: Any) -> tuple[Any, dict[str, Any]]:
         options = SimGridOptions(cpu_optim=optim)
-        result = simulate(platform or watts(), [("ada", function)], options=options, energy=True)
+        result = simulate(watts(), [("ada", function)], options=options, energy=True)
         return result.value_of(function.__name__), result.hosts.row("ada")
 
     seen, row = run(stop_for_a_while)
@@ -331,11 +320,9 @@ async def idle(me: Any) -> None:
 
 @pytest.mark.parametrize("back_end", BACK_ENDS)
 def test_energy_of_the_first_pstate(back_end: BackEnd) -> None:
-    properties = {"wattage_per_state": "100:120:200,50:60:80"}
-    host = Host("ada", SPEED, further_speeds=(5e8,), pstate=1, properties=properties)
-    result = simulate(
-        Platform(Zone("zone", "Full", [host])), [("ada", idle)], energy=True, back_end=back_end
-    )
+    host = Host("ada", SPEED, further_speeds=(5e8,), pstate=1, properties=WATTS)
+    platform = Platform(Zone("zone", "Full", [host]))
+    result = simulate(platform, [("ada", idle)], energy=True, back_end=back_end)
     assert result.hosts.row("ada")["energy"] == 10 * 50
 
 
@@ -349,27 +336,21 @@ async def switch(me: Any) -> list[float]:
     return [*seen, wire.energy]
 
 
-def wired(watts_off: str | None) -> Platform:
-    properties = {"wattage_range": "100:200"} | (
-        {} if watts_off is None else {"wattage_off": watts_off}
-    )
-    hosts = [Host(name, SPEED, properties={"wattage_per_state": "0:0"}) for name in ("ada", "bob")]
-    wire = Link("wire", BANDWIDTH, LATENCY, properties=properties)
-    return Platform(Zone("zone", "Full", [*hosts, wire], [Route("ada", "bob", ["wire"])]))
-
-
 def test_energy_of_links_that_are_off() -> None:
-    def measured(watts_off: str | None) -> Any:
-        result = simulate(wired(watts_off), [("ada", switch)], energy=True)
+    def measured(**watts: str) -> Any:
+        none = {"wattage_per_state": "0:0"}
+        hosts = [Host(name, SPEED, properties=none) for name in ("ada", "bob")]
+        platform = wired(*hosts, properties={"wattage_range": "100:200", **watts})
+        result = simulate(platform, [("ada", switch)], energy=True)
         return result.value_of("switch"), result.links.row("wire")["energy"]
 
-    assert measured("10") == ([100, 110, 120, 220, 230], 230)
-    assert measured("0") == ([100, 100, 100, 200, 200], 200)
+    assert measured(wattage_off="10") == ([100, 110, 120, 220, 230], 230)
+    assert measured(wattage_off="0") == ([100, 100, 100, 200, 200], 200)
     # As SimGrid: without the property it idles.
-    assert measured(None) == ([100, 200, 300, 400, 500], 500)
+    assert measured() == ([100, 200, 300, 400, 500], 500)
     for wrong in ("ten", "-1", ""):
         with raises_naming(PlatformError, "wire"):
-            measured(wrong)
+            measured(wattage_off=wrong)
 
 
 # ---- cpu/optim:TI, functions of the user's, and what is refused ----------------------------------
@@ -433,66 +414,7 @@ def test_an_empty_message_pays_the_latency(size: int, incremental: bool) -> None
     assert found.value_of("receive") == pytest.approx(LATENCY, rel=1e-4)
 
 
-# ---- units ---------------------------------------------------------------------------------------
-
-SCALES = [1e-9, 1e-5, 1e-3, 1e3, 1e9]
-
-
-async def program(
-    me: Any, steps: list[tuple[str, float, float]], amount: float, time: float
-) -> Any:
-    """Do everything in units of `amount` (flop or 1e6 byte) and `time` (s)."""
-    found = []
-    pending: list[Any] = []
-    for word, size, delay in steps:
-        if word == "exec":
-            pending.append(me.exec_async(size * amount, host="ada"))
-        elif word == "urgent":
-            pending.append(me.exec_async(size * amount, host="ada", priority=2.5))
-        elif word == "bounded":
-            pending.append(me.exec_async(size * amount, host="ada", bound=0.3 * amount / time))
-        elif word == "send":
-            # Whole bytes.
-            pending.append(me.sendto_async("ada", "bob", round(size * 8) * 1e9 * amount))
-        await me.sleep_for(delay * time)
-        found.append(me.now / time)
-    await me.wait_all(pending)
-    return [*found, *(each.finish_time / time for each in pending)]
-
-
-@given(
-    steps=st.lists(
-        st.tuples(
-            st.sampled_from(["exec", "exec", "urgent", "bounded", "send"]),
-            st.floats(0.1, 3.0),
-            st.floats(0.01, 2.0),
-        ),
-        min_size=2,
-        max_size=8,
-    ),
-    amount=st.sampled_from(SCALES),
-    time=st.sampled_from(SCALES),
-    parallel=st.booleans(),
-)
-@settings(max_examples=40)
-def test_units_do_not_matter(
-    steps: list[tuple[str, float, float]], amount: float, time: float, parallel: bool
-) -> None:
-    if parallel:
-        steps = [(word if word in ("exec", "send") else "exec", *rest) for word, *rest in steps]
-    dates = []
-    for flop, second in ((1.0, 1.0), (amount, time)):
-        ada = Host("ada", flop / second, cores=2)
-        bob, wire = Host("bob", flop / second), Link("wire", 8e9 * flop / second, 0.01 * second)
-        platform = Platform(Zone("zone", "Full", [ada, bob, wire], [Route("ada", "bob", ["wire"])]))
-        options = (
-            SimGridOptions(host_model="ptask_L07", tcp_gamma=0)
-            if parallel
-            else SimGridOptions.linear()
-        )
-        result = simulate(platform, [("bob", program, steps, flop, second)], options=options)
-        dates.append(result.value_of("program"))
-    assert dates[1] == pytest.approx(dates[0], rel=1e-7)
+# ---- dates --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("back_end", BACK_ENDS)
@@ -513,19 +435,13 @@ def test_late_and_early_dates(back_end: BackEnd) -> None:
         assert [each.value for each in found.returned] == pytest.approx(expected, rel=1e-7)
 
 
-def test_no_capacity_from_the_start(tmp_path: Path) -> None:
-    file = tmp_path / "platform.xml"
-    text = """<?xml version='1.0'?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-    <platform version="4.1"><zone id="zone" routing="Full"><host id="ada" speed="0f" core="2"/>
-    <host id="bob" speed="1Gf"/><link id="wire" bandwidth="100MBps" latency="1ms"/>
-    <route src="ada" dst="bob"><link_ctn id="wire"/></route></zone></platform>"""
-    file.write_text(text)
-    options = SimGridOptions.linear()
+def test_no_capacity_from_the_start() -> None:
+    platform = wired(Host("ada", 0.0, cores=2), Host("bob", SPEED))
     for source, destination in itertools.permutations(("ada", "bob")):
         actors = [(source, send, 1e8), (destination, receive)]
-        found = simulate(file, actors, options=options).value_of("receive")
+        found = simulate(platform, actors, options=SimGridOptions.linear()).value_of("receive")
         assert found == pytest.approx(1 + LATENCY)
     with pytest.raises(DeadlockError):
-        simulate(file, [("ada", work, 1.0)])
-    assert simulate(file, [("ada", work, 0.0)]).value_of("work") == 0.0
-    assert simulate(file, [("bob", work, 1e9)]).value_of("work") == 1.0
+        simulate(platform, [("ada", work, 1.0)])
+    assert simulate(platform, [("ada", work, 0.0)]).value_of("work") == 0.0
+    assert simulate(platform, [("bob", work, 1e9)]).value_of("work") == 1.0

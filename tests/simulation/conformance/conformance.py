@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from simplugin.core.errors import (
     ActorError,
     CallbackError,
     DeadlockError,
+    SimpluginError,
     SimulatedTimeLimitError,
     SimulationError,
 )
@@ -59,6 +60,13 @@ class Scenario:
     until: float | None = None
     callbacks: Callbacks | None = None
 
+    def inputs(self, directory: Path) -> dict[str, Any]:
+        """Return what `simulate` takes; the platform is written to a directory."""
+        platform = directory / f"{self.name}.xml"
+        platform.write_text(self.platform)
+        same = {name: getattr(self, name) for name in ("actors", "options", "until", "callbacks")}
+        return same | {"platform": platform, "energy": self.energy is not None, "wall_limit": 20}
+
 
 SCENARIOS: list[Scenario] = []
 """Those of the modules that were imported."""
@@ -88,22 +96,47 @@ def _on(
 ada, bob, cyd = (functools.partial(_on, host) for host in ("ada", "bob", "cyd"))
 
 
-def alone(gives: Any, *args: Any, on: Any = ada, **more: Any) -> Callable[[Any], Any]:
-    """Return a decorator that makes a scenario of an actor function and what it must return."""
+def returns(
+    gives: Any, *args: Any, on: Any = ada, beside: Iterable[Any] = (), **more: Any
+) -> Callable[[Any], Any]:
+    """Return a decorator that makes a scenario of an actor function and what it must return.
+
+    Other actors beside it have their own functions; the scenario is called as the function.
+    """
 
     def add(function: Any) -> Any:
-        scenario(function.__name__, on(function, *args, gives=gives), **more)
+        scenario(function.__name__, on(function, *args, gives=gives), *beside, **more)
         return function
 
     return add
 
 
-async def tried(me: Any, operation: Any) -> tuple[Any, float]:
-    """Return what an operation gives, or the name of its error, and the date [s]."""
+async def tried(me: Any, operation: Any, culprit: Any = None) -> tuple[Any, ...]:
+    """Return what an operation gives, or the name of its error, and the date [s].
+
+    With a culprit also whether the error is of that activity, and the activity's state.
+    """
     try:
         return await operation, me.now
     except ActivityError as error:
-        return type(error).__name__, me.now
+        told = (error.activity is culprit, culprit.state) if culprit else ()
+        return type(error).__name__, me.now, *told
+
+
+async def attempt(me: Any, start: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Return what the operation that a function of the actor makes gives, as `tried`."""
+    return await tried(me, start(me))
+
+
+def errors_of(*calls: Callable[[], object]) -> list[str]:
+    """Return the names of the errors of calls."""
+    names = []
+    for call in calls:
+        try:
+            call()
+        except (SimpluginError, ValueError, TypeError, RuntimeError) as error:
+            names.append(type(error).__name__)
+    return names
 
 
 async def send(me: Any, size: float = 1e6, delay: float = 0.0, box: str = "box") -> Any:
@@ -153,20 +186,8 @@ class Outcome:
 
 def run(scenario: Scenario, back_end: Any, directory: Path) -> Outcome:
     """Run a scenario in a process of its own."""
-    platform = directory / f"{scenario.name}.xml"
-    platform.write_text(scenario.platform)
     try:
-        result = simulate(
-            platform,
-            list(scenario.actors),
-            options=scenario.options,
-            back_end=back_end,
-            until=scenario.until,
-            energy=scenario.energy is not None,
-            callbacks=scenario.callbacks,
-            seed=42,
-            wall_limit=20,
-        )
+        result = simulate(**scenario.inputs(directory), back_end=back_end, seed=42)
     except SimulationError as error:
         return Outcome(_wrong(error), error.clock or 0.0, {}, [], {})
     values = {each.name: each.value for each in result.returned}
@@ -199,7 +220,10 @@ def _wrong(error: SimulationError) -> dict[str, Any]:
         wrong["limit"] = error.limit
     if isinstance(error, DeadlockError):
         wrong["blocked"] = [
-            (each.name, each.host, each.since, Path(each.where.partition(":")[0]).name)
+            (
+                *(each.name, each.host, each.since, each.waits_for),
+                Path(each.where.partition(":")[0]).name,
+            )
             for each in error.blocked
         ]
     if isinstance(error, CallbackError):

@@ -93,14 +93,20 @@ def program(draw: np.random.Generator, kind: str, depth: int = 0) -> list[Step]:
     return steps
 
 
-def placements(kind: str, seed: int) -> tuple[Placement, ...]:
-    """Return the keeper and a few actors with random programs."""
+def placements(kind: str, seed: int, *, crowded: bool = False) -> tuple[Placement, ...]:
+    """Return the keeper and actors with random programs.
+
+    They are few, or many of which much is at the very same date.
+    """
     draw = np.random.default_rng((seed, list(KINDS).index(kind)))
     actors = [Placement("safe", keep)]
-    for number in range(draw.integers(2, 6)):
+    for number in range(20 if crowded else draw.integers(2, 6)):
         steps = program(draw, kind)
         start, host = float(draw.uniform(0, 1)), str(draw.choice(PLACES))
         again, end = bool(draw.random() < 0.2), float(draw.uniform(1, 9))
+        if crowded:
+            steps = at_once([*steps, *program(draw, kind)])
+            start, end = float(draw.choice([0.0, 0.0, 0.5])), 3.0
         actors.append(
             Placement(
                 host,
@@ -110,27 +116,7 @@ def placements(kind: str, seed: int) -> tuple[Placement, ...]:
                 start_time=0.0 if again else start,
                 restart=again,
                 kill_time=end if draw.random() < 0.2 else None,
-            )
-        )
-    return tuple(actors)
-
-
-def crowd(seed: int) -> tuple[Placement, ...]:
-    """Return the keeper and many actors that do everything, much of it at the very same date."""
-    draw = np.random.default_rng(seed)
-    actors = [Placement("safe", keep)]
-    for number in range(20):
-        steps = [step for _ in range(2) for step in at_once(program(draw, "everything"))]
-        actors.append(
-            Placement(
-                str(draw.choice(PLACES)),
-                follow,
-                (steps,),
-                name=f"actor{number}",
-                start_time=float(draw.choice([0.0, 0.0, 0.5])),
-                kill_time=3.0 if draw.random() < 0.2 else None,
-                restart=bool(draw.random() < 0.1),
-                daemon=bool(draw.random() < 0.1),
+                daemon=crowded and bool(draw.random() < 0.1),
             )
         )
     return tuple(actors)
@@ -222,6 +208,16 @@ PLANNED: list[Callable[[Any, Step], Any]] = [
 ]
 
 
+# Methods of a handle of the actor's, and of another actor.
+OF_HANDLES = {"cancel": "cancel", "pause": "suspend", "unpause": "resume"}
+OF_OTHERS = {"stop": "suspend", "go_on": "resume", "kill": "kill"}
+
+
+def pick(some: list[Any], step: Step) -> Any:
+    """Return one of some objects, None if there is none."""
+    return some[int(step.part * len(some))] if some else None
+
+
 class Follower:
     """The interpreter of programs."""
 
@@ -239,7 +235,21 @@ class Follower:
             HANDLES.append((self.me.pid, handle))
             HANDLES.sort(key=lambda each: each[0])
             return None
+        if step.word in OF_HANDLES:
+            handle = pick(self.handles, step)
+            return None if handle is None else getattr(handle, OF_HANDLES[step.word])()
+        if step.word in OF_OTHERS:
+            return await self._do_to_another(step)
         return await getattr(self, step.word)(step)
+
+    async def _do_to_another(self, step: Step) -> Any:
+        other = self._other(step)
+        if other is None:
+            return None
+        done = getattr(other, OF_OTHERS[step.word])()
+        if step.word == "stop":
+            await done
+        return other.pid, other.is_suspended
 
     async def detach(self, step: Step) -> None:
         self.me.mailbox(step.name).put_detached(self.me.pid, int(3e6 * step.part))
@@ -275,10 +285,6 @@ class Follower:
         self.handles.append(planned.start())
         return len(planned.dependencies)
 
-    async def cancel(self, step: Step) -> None:
-        if self.handles:
-            self.handles[int(step.part * len(self.handles))].cancel()
-
     async def lock(self, step: Step) -> None:
         async with self.me.mutex(step.name):
             await self.me.sleep_for(step.part)
@@ -303,14 +309,12 @@ class Follower:
             (condition.notify_one if step.part < 0.5 else condition.notify_all)()
 
     async def wait_one(self, step: Step) -> Any:
-        if self.handles:
-            return await self.handles[int(step.part * len(self.handles))].wait(step.limit)
-        return None
+        handle = pick(self.handles, step)
+        return None if handle is None else await handle.wait(step.limit)
 
     async def wait_other(self, step: Step) -> Any:
-        if HANDLES:
-            return await HANDLES[int(step.part * len(HANDLES))][1].wait(step.limit)
-        return None
+        handle = pick([handle for _, handle in HANDLES], step)
+        return None if handle is None else await handle.wait(step.limit)
 
     async def move(self, step: Step) -> Any:
         other = self._other(step) if step.part < 0.5 else self.me
@@ -329,29 +333,7 @@ class Follower:
 
     def _other(self, step: Step) -> Any:
         others = [actor for actor in self.me.actors if actor.pid not in (1, self.me.pid)]
-        return others[int(step.part * len(others))] if others else None
-
-    async def stop(self, step: Step) -> Any:
-        other = self._other(step)
-        if other is not None:
-            await other.suspend()
-            return other.pid, other.is_suspended
-        return None
-
-    async def go_on(self, step: Step) -> Any:
-        other = self._other(step)
-        if other is not None:
-            other.resume()
-            return other.pid, other.is_suspended
-        return None
-
-    async def pause(self, step: Step) -> None:
-        if self.handles:
-            self.handles[int(step.part * len(self.handles))].suspend()
-
-    async def unpause(self, step: Step) -> None:
-        if self.handles:
-            self.handles[int(step.part * len(self.handles))].resume()
+        return pick(others, step)
 
     async def spawn(self, step: Step) -> None:
         daemon, restart = step.part < 0.3, step.part > 0.8
@@ -359,15 +341,8 @@ class Follower:
         self.children.append(child)
 
     async def join(self, step: Step) -> Any:
-        if self.children:
-            await self.children[int(step.part * len(self.children))].join(step.limit)
-
-    async def kill(self, step: Step) -> Any:
-        other = self._other(step)
-        if other is None:
-            return None
-        other.kill()
-        return other.pid
+        child = pick(self.children, step)
+        return None if child is None else await child.join(step.limit)
 
     async def fail_host(self, step: Step) -> None:
         await self._fail(self.me.host_by_name(step.host), step.part)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from conformance import ada, alone, bob, cyd, receive, scenario, send, sleep, tried, work
+from conformance import ada, bob, cyd, receive, returns, scenario, send, sleep, tried, work
 from worlds import AB, AB_LATENCY, ADA, BOB, NO_LATENCY, ab
 
 from simplugin.core.errors import HostFailureException
@@ -13,7 +13,7 @@ from simplugin.core.errors import HostFailureException
 # ---- spawn and join -----------------------------------------------------------------------------
 
 
-@alone([0.0, [2, 3], True, (1.0, 1.0), (2.0, 2.0), False, (2.0, 2.0)])
+@returns([0.0, [2, 3], True, (1.0, 1.0), (2.0, 2.0), False, (2.0, 2.0)])
 async def spawn_and_join(me: Any) -> list[Any]:
     children = [me.spawn(work, 2e9, name="here"), me.spawn(work, 2e9, host="bob", name="there")]
     seen: list[Any] = [me.now, [child.pid for child in children], children[0].is_alive]
@@ -25,7 +25,7 @@ async def say(me: Any, queue: Any) -> None:
     queue.put_detached(me.now)
 
 
-@alone([0, 1, 0.0])
+@returns([0, 1, 0.0])
 async def spawn_then_speak(me: Any) -> list[Any]:
     queue = me.message_queue("order")
     me.spawn(say, queue)
@@ -36,13 +36,13 @@ async def spawn_then_speak(me: Any) -> list[Any]:
 
 
 # Time limits expire before actors run: an end at that date is too late.
-@alone([("TimeoutException", 1.5), ("TimeoutException", 3.0), (3.0, 3.0), (3.0, 3.0)])
+@returns([("TimeoutException", 1.5), ("TimeoutException", 3.0), (3.0, 3.0), (3.0, 3.0)])
 async def join_in_vain(me: Any) -> list[Any]:
     child = me.spawn(work, 3e9)
     return [await tried(me, child.join(limit)) for limit in (1.5, 1.5, 3, None)]
 
 
-@alone(20, 20, clock=1.0)
+@returns(20, 20, clock=1.0)
 async def chain(me: Any, depth: int) -> int:
     if depth == 0:
         await me.sleep_for(1)
@@ -106,7 +106,7 @@ async def mortal(me: Any, notes: list[Any]) -> str:
     return "unharmed"
 
 
-@alone([False, None, 2.5, ["cleaned up", ("registered last", True), ("registered first", True)]])
+@returns([False, None, 2.5, ["cleaned up", ("registered last", True), ("registered first", True)]])
 async def killer(me: Any) -> list[Any]:
     notes: list[Any] = []
     victim = me.spawn(mortal, notes)
@@ -118,7 +118,7 @@ async def killer(me: Any) -> list[Any]:
     return [gone, value, me.now, notes]
 
 
-@alone([None, 0.0, [("by the parent", True)]])
+@returns([None, 0.0, [("by the parent", True)]])
 async def kill_before_it_runs(me: Any) -> list[Any]:
     notes: list[Any] = []
     victim = me.spawn(mortal, notes)
@@ -136,7 +136,7 @@ async def awaits_while_dying(me: Any, notes: list[Any]) -> None:
         notes.append("slept")
 
 
-@alone([[1.0], 1.0])
+@returns([[1.0], 1.0])
 async def kill_who_cannot_sleep(me: Any) -> list[Any]:
     notes: list[Any] = []
     child = me.spawn(awaits_while_dying, notes)
@@ -155,13 +155,13 @@ async def leave(me: Any) -> str:
     return "stayed"
 
 
-@alone([None, 1.0, {"left": "1.0"}])
+@returns([None, 1.0, {"left": "1.0"}])
 async def see_it_leave(me: Any) -> list[Any]:
     child = me.spawn(leave)
     return [*await tried(me, child.join()), child.properties]
 
 
-@alone(None, clock=0.0)
+@returns(None, clock=0.0)
 async def leave_in_an_exit_callback(me: Any) -> None:
     me.on_exit(lambda _failed: me.exit())
 
@@ -172,45 +172,31 @@ async def counted(me: Any, notes: list[Any]) -> None:
     await me.sleep_for(1)
 
 
-@alone([[(2, False), (1, False), (0, False)], 1.0])
+@returns([[(2, False), (1, False), (0, False)], 1.0])
 async def ends_well(me: Any) -> list[Any]:
     notes: list[Any] = []
     await me.spawn(counted, notes).join()
     return [notes, me.now]
 
 
+@returns(None, on=cyd, beside=[bob(receive, gives=("NetworkFailureException", 3.0))])
 async def kill_the_sender(me: Any) -> None:
     sender = me.spawn(send, 1e9, host="ada")
     await me.sleep_for(3)
     sender.kill()
 
 
-scenario(
-    "kill_a_sender", cyd(kill_the_sender), bob(receive, gives=("NetworkFailureException", 3.0))
-)
-
-
-async def forget_to_wait(me: Any) -> float:
+@returns(0.5, beside=[bob(receive, gives=("NetworkFailureException", 0.5))])
+async def end_of_a_sender(me: Any) -> float:
     me.mailbox("box").put_async("lost", 1e6)
     await me.sleep_for(0.5)
     return float(me.now)
 
 
-scenario(
-    "end_of_a_sender",
-    ada(forget_to_wait, gives=0.5),
-    bob(receive, gives=("NetworkFailureException", 0.5)),
-)
-
-
-async def put_and_leave(me: Any) -> None:
+@returns(None, beside=[bob(receive, 1, gives=("stays", 1 + ab(1e6)))])
+async def puts_of_an_ended_actor(me: Any) -> None:
     me.mailbox("box").put_async("withdrawn", 1e6)
     me.mailbox("box").put_detached("stays", 1e6)
-
-
-scenario(
-    "puts_of_an_ended_actor", ada(put_and_leave), bob(receive, 1, gives=("stays", 1 + ab(1e6)))
-)
 
 
 async def forget_work(me: Any, found: list[Any]) -> None:
@@ -218,7 +204,7 @@ async def forget_work(me: Any, found: list[Any]) -> None:
     await me.sleep_for(1)
 
 
-@alone([("CancelException", 2.0), "CANCELED", 1.0])
+@returns([("CancelException", 2.0), "CANCELED", 1.0])
 async def find_work(me: Any) -> list[Any]:
     found: list[Any] = []
     await me.spawn(forget_work, found).join()
@@ -232,7 +218,7 @@ async def tick(me: Any, notes: Any) -> None:
         notes.append(me.now)
 
 
-@alone([[1.0, 2.0], True, False], clock=2.5)
+@returns([[1.0, 2.0], True, False], clock=2.5)
 async def outlive_a_daemon(me: Any) -> list[Any]:
     notes: list[Any] = []
     clock = me.spawn(tick, notes, daemon=True)
@@ -248,7 +234,7 @@ async def become_a_daemon(me: Any) -> None:
     await me.sleep_for(100)
 
 
-@alone([True, "False True", 1.5], clock=1.5)
+@returns([True, "False True", 1.5], clock=1.5)
 async def outlive(me: Any) -> list[Any]:
     child = me.spawn(become_a_daemon)
     await me.sleep_for(1.5)
@@ -286,7 +272,7 @@ for name, args, date in (
     scenario(f"suspended_{name}", ada(pause, *args, gives=[True, False, (date, date)]))
 
 
-@alone([(None, 1.5), False, False])
+@returns([(None, 1.5), False, False])
 async def kill_the_suspended(me: Any) -> list[Any]:
     child = me.spawn(work, 1e9)
     await me.sleep_for(0.5)
@@ -301,7 +287,7 @@ async def wake(me: Any, other: Any) -> None:
     other.resume()
 
 
-@alone([0.0, 1.75])
+@returns([0.0, 1.75])
 async def doze(me: Any) -> list[float]:
     me.spawn(wake, me)
     before = me.now
@@ -309,7 +295,12 @@ async def doze(me: Any) -> list[float]:
     return [before, me.now]
 
 
-async def pause_the_sender(me: Any) -> Any:
+@returns(
+    (None, 3 + AB_LATENCY + 1e6 / AB),
+    on=cyd,
+    beside=[bob(receive, gives=("send", 3 + AB_LATENCY + 1e6 / AB))],
+)
+async def suspended_sender(me: Any) -> Any:
     child = me.spawn(send, host="ada")
     await me.sleep_for(AB_LATENCY + 0.25)
     await child.suspend()
@@ -318,16 +309,10 @@ async def pause_the_sender(me: Any) -> Any:
     return await child.join()
 
 
-scenario(
-    "suspended_sender",
-    cyd(pause_the_sender, gives=(None, 3 + AB_LATENCY + 1e6 / AB)),
-    bob(receive, gives=("send", 3 + AB_LATENCY + 1e6 / AB)),
-)
-
 # ---- migrated -----------------------------------------------------------------------------------
 
 
-@alone(["bob", 1 + 2e9 / BOB])
+@returns(["bob", 1 + 2e9 / BOB])
 async def migrate(me: Any) -> list[Any]:
     task = me.exec_async(3e9)
     await me.sleep_for(1)
@@ -336,7 +321,7 @@ async def migrate(me: Any) -> list[Any]:
     return [me.host.name, me.now]
 
 
-@alone([7.5e8, 1.25])
+@returns([7.5e8, 1.25])
 async def migrate_with_suspended_work(me: Any) -> list[Any]:
     task = me.exec_async(1e9)
     await me.sleep_for(0.25)
@@ -346,7 +331,7 @@ async def migrate_with_suspended_work(me: Any) -> list[Any]:
     return [task.remaining, me.now]
 
 
-@alone(("HostFailureException", 0.125))
+@returns(("HostFailureException", 0.125))
 async def migrate_when_work_has_just_failed(me: Any) -> Any:
     task = me.exec_async(1e9, host="cyd")
     await me.sleep_for(0.125)
@@ -355,7 +340,7 @@ async def migrate_when_work_has_just_failed(me: Any) -> Any:
     return await tried(me, task)
 
 
-@alone((None, 1.0), platform=NO_LATENCY)
+@returns((None, 1.0), platform=NO_LATENCY)
 async def migrate_the_dead_among_the_living(me: Any) -> Any:
     dead, living = me.spawn(sleep, 0, host="bob"), me.spawn(sleep, 10, host="bob")
     await me.sleep_for(1)
@@ -370,6 +355,14 @@ async def off_for_a_while(me: Any) -> None:
     me.host_by_name("bob").turn_on()
 
 
+# As a spawn there: the actor stays where it is.
+@returns(
+    [
+        "cannot move actor 'move_to_a_host_that_is_off': host 'bob' is off; turn it on first",
+        *("ada", "bob", None, 3.5),
+    ],
+    beside=[cyd(off_for_a_while)],
+)
 async def move_to_a_host_that_is_off(me: Any) -> list[Any]:
     task = me.exec_async(4e9)
     seen = []
@@ -381,12 +374,3 @@ async def move_to_a_host_that_is_off(me: Any) -> list[Any]:
             seen.append(str(error))
         seen.append(me.host.name)
     return [*seen, *await tried(me, task)]
-
-
-MESSAGE = "cannot move actor 'move_to_a_host_that_is_off': host 'bob' is off; turn it on first"
-# As a spawn there: the actor stays where it is.
-scenario(
-    "set_host_to_a_host_that_is_off",
-    cyd(off_for_a_while),
-    ada(move_to_a_host_that_is_off, gives=[MESSAGE, "ada", "bob", None, 3.5]),
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance import ada, alone, bob, scenario
+from conformance import ada, bob, returns, scenario
 from worlds import AB, AB_LATENCY, ADA, BC, BC_LATENCY, NO_LATENCY
 
 from simplugin.simulation import Callbacks, Completion
@@ -25,7 +25,7 @@ def ends_of_shrinking_flows() -> list[float]:
     return dates[1:]
 
 
-@alone(
+@returns(
     [ends_of_shrinking_flows(), 2 * 10 * 1e9 / ADA],
     platform=NO_LATENCY,
     callbacks=Callbacks(
@@ -46,7 +46,7 @@ def half_on_two_links(size: float, _: Any, to: Any, links: Any, zones: Any) -> f
     return 0.5 if len(links) > 1 and size > 1e6 else 1.0
 
 
-@alone(
+@returns(
     [2 * AB_LATENCY + 2e6 / AB, BC_LATENCY + 2e6 / (0.5 * BC), BC_LATENCY + 1e6 / BC],
     callbacks=Callbacks(
         bandwidth_factor=half_on_two_links,
@@ -114,24 +114,18 @@ scenario(
 heard_of_links: list[Any] = []
 
 
-async def switch_a_link(me: Any, seen: list[Any]) -> list[Any]:
+@returns(
+    [(1e9 / ADA, "ab", False), (1.5e9 / ADA, "ab", True)],
+    heard_of_links,
+    callbacks=Callbacks(on_link_state_change=lambda *change: heard_of_links.append(change)),
+)
+async def monitor_of_links(me: Any, seen: list[Any]) -> list[Any]:
     link = me.link_by_name("ab")
     await me.execute(1e9)
     link.turn_off()
     await me.execute(5e8)
     link.turn_on()
     return seen
-
-
-scenario(
-    "monitor_of_links",
-    ada(
-        switch_a_link,
-        heard_of_links,
-        gives=[(1e9 / ADA, "ab", False), (1.5e9 / ADA, "ab", True)],
-    ),
-    callbacks=Callbacks(on_link_state_change=lambda *change: heard_of_links.append(change)),
-)
 
 
 # ---- errors -------------------------------------------------------------------------------------

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance import ada, alone, bob, scenario, tried
+from conformance import ada, attempt, bob, returns, scenario, tried
 from worlds import READ, WRITE
 from xml_zones import zone_xml
 
-from simplugin.core.errors import StorageFailureException
 from simplugin.simulation import Callbacks
 
 DISKS = zone_xml("""
@@ -24,7 +23,7 @@ DISKS = zone_xml("""
 
 
 # io-disk-raw
-@alone(
+@returns(
     [[("Disk1", 1e8, 4e7), ("Disk2", 2e8, 8e7)], {"size": "500GiB"}, 0.01, 0.012, 0.022, 0.042],
     platform=DISKS,
 )
@@ -40,7 +39,7 @@ async def disk_raw(me: Any) -> list[Any]:
     return [*seen, me.now]
 
 
-@alone(
+@returns(
     [0.4, 0.4, 1.0],
     platform=DISKS,
     callbacks=Callbacks(
@@ -63,7 +62,7 @@ async def read_late(me: Any) -> Any:
 
 async def write_with_limit(me: Any) -> Any:
     write = me.host.disks[0].write_async(5e7)
-    return [await tried(me, write.wait(0.5)), write.state]
+    return await tried(me, write.wait(0.5), write)
 
 
 async def change_my_mind(me: Any) -> Any:
@@ -87,7 +86,7 @@ async def monitor(me: Any) -> Any:
 scenario(
     "disk_async",
     ada(read_late, gives=(None, 0.4)),
-    bob(write_with_limit, gives=[("TimeoutException", 0.5), "STARTED"]),
+    bob(write_with_limit, gives=("TimeoutException", 0.5, True, "STARTED")),
     bob(change_my_mind, gives=["CANCELED", ("CancelException", 1.0)]),
     bob(monitor, gives=[1.0, 1.2, 1.4, 1.6, 1.8, 1.625]),
     platform=DISKS,
@@ -125,20 +124,23 @@ scenario(
 )
 
 
-async def write_once(me: Any, priority: float) -> Any:
-    return await tried(me, me.host.disks[0].write(4e6, priority=priority))
-
-
 scenario(
     "disk_with_priorities",
-    ada(write_once, 1, name="plain", gives=(None, 0.2)),
-    ada(write_once, 2, name="privileged", gives=(None, 0.15)),
+    *(
+        ada(
+            attempt,
+            lambda me, priority=priority: me.host.disks[0].write(4e6, priority=priority),
+            name=f"priority{priority}",
+            gives=(None, end),
+        )
+        for priority, end in ((1, 0.2), (2, 0.15))
+    ),
     platform=DISKS,
 )
 
 
 # Reads and writes together have the larger bandwidth: each half of it, until writes have less.
-@alone([0.0, 3e6 / (READ - WRITE), 0.08 + 5e5 / READ])
+@returns([0.0, 3e6 / (READ - WRITE), 0.08 + 5e5 / READ])
 async def disk_shared(me: Any) -> list[float]:
     disk = me.host.disks[0]
     await disk.read(0)
@@ -151,7 +153,7 @@ async def disk_shared(me: Any) -> list[float]:
     return [*dates, me.now]
 
 
-@alone([2e7 / WRITE, 1.5, 4e7 / WRITE + 1])
+@returns([2e7 / WRITE, 1.5, 4e7 / WRITE + 1])
 async def suspend_a_write(me: Any) -> list[float]:
     write = me.host.disks[0].write_async(4e7)
     await me.sleep_for(0.5)
@@ -177,12 +179,7 @@ async def fail(me: Any, switch: str) -> None:
 async def use_elsewhere(me: Any) -> list[Any]:
     disk = me.host_by_name("ada").disks[0]
     write = disk.write_async(4e7)
-    seen: list[Any] = []
-    try:
-        await write
-    except StorageFailureException as error:
-        seen = [error.activity is write]
-    seen += [me.now, write.state, disk.is_on, await tried(me, disk.read(1))]
+    seen = [await tried(me, write, write), disk.is_on, await tried(me, disk.read(1))]
     await me.sleep_for(1)
     return [*seen, disk.is_on, await tried(me, disk.write(4e7))]
 
@@ -193,16 +190,13 @@ for switch in ("disk", "host"):
         bob(fail, switch),
         bob(
             use_elsewhere,
-            gives=[True, 0.5, "FAILED", False, ("StorageFailureException", 0.5), True, (None, 2.5)],
+            gives=[
+                ("StorageFailureException", 0.5, True, "FAILED"),
+                *(False, ("StorageFailureException", 0.5), True, (None, 2.5)),
+            ],
         ),
         platform=DISKS,
     )
-
-
-# What an actor reads and writes ends with it.
-async def leave(me: Any) -> None:
-    me.host.disks[0].write_async(1e9)
-    await me.sleep_for(0.5)
 
 
 async def come_after(me: Any) -> float:
@@ -211,4 +205,8 @@ async def come_after(me: Any) -> float:
     return float(me.now)
 
 
-scenario("disk_of_an_actor_that_ends", ada(leave), ada(come_after, gives=1.5), clock=1.5)
+# What an actor reads and writes ends with it.
+@returns(None, beside=[ada(come_after, gives=1.5)], clock=1.5)
+async def leave(me: Any) -> None:
+    me.host.disks[0].write_async(1e9)
+    await me.sleep_for(0.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from conformance import ada, alone, bob, cyd, scenario, sleep
+from conformance import ada, attempt, bob, cyd, returns, scenario, sleep
 
 # ---- deadlocks ----------------------------------------------------------------------------------
 
@@ -45,20 +45,16 @@ for until in (None, 10.0):
             "blocked": [
                 (*actor, Path(__file__).name)
                 for actor in (
-                    ("get_for_ever", "ada", 1.5),
-                    ("lock_for_ever", "bob", 0.0),
-                    ("one", "bob", 0.0),
-                    ("two", "cyd", 0.0),
-                    ("suspend_oneself", "cyd", 1.5),
+                    ("get_for_ever", "ada", 1.5, "get 'nobody writes'"),
+                    ("lock_for_ever", "bob", 0.0, "lock"),
+                    ("one", "bob", 0.0, "barrier 'start'"),
+                    ("two", "cyd", 0.0, "barrier 'start'"),
+                    ("suspend_oneself", "cyd", 1.5, "to be resumed"),
                 )
             ],
         },
         until=until,
     )
-
-
-async def wait_as_daemon(me: Any) -> None:
-    await me.mailbox("requests").get()
 
 
 async def clean_up_at_the_end(me: Any) -> None:
@@ -72,7 +68,7 @@ scenario(
     "several_daemons",
     ada(clean_up_at_the_end, name="first", daemon=True),
     bob(clean_up_at_the_end, name="second", daemon=True),
-    bob(wait_as_daemon, daemon=True),
+    bob(attempt, lambda me: me.mailbox("requests").get(), daemon=True),
     cyd(sleep, 2, gives=2.0),
     clock=2.0,
 )
@@ -107,7 +103,7 @@ for role, culprit, cause in (
     )
 
 
-@alone([2.0])
+@returns([2.0])
 async def handled(me: Any) -> list[Any]:
     try:
         await fail(me, 1)

@@ -6,11 +6,10 @@ import functools
 from typing import Any
 
 import numpy as np
-from conformance import ada, alone, cyd, scenario, sleep, tried, work
+from conformance import ada, attempt, cyd, errors_of, returns, scenario, sleep, tried, work
 from worlds import AB, AB_LATENCY, ADA, BOB, CYD, CYD_CORES, WRITE
 from xml_zones import zone_xml
 
-from simplugin.core.errors import SimpluginError
 from simplugin.simulation import SimGridOptions
 
 WEIGHTED = ((2.25e9, 1), (3e9, 3), (2.75e9, 1))  # flop and priority
@@ -43,26 +42,27 @@ scenario(
 )
 
 
-@alone([(None, 1e9 / BOB), (None, 1e9 / BOB + 1e9 / CYD), (None, 1e9 / BOB + 2e9 / CYD)])
+@returns([(None, 1e9 / BOB), (None, 1e9 / BOB + 1e9 / CYD), (None, 1e9 / BOB + 2e9 / CYD)])
 async def execute_on_other_hosts(me: Any) -> list[Any]:
     hosts = ("bob", me.host_by_name("cyd"), None)
     return [await tried(me, me.execute(1e9, host=host)) for host in hosts]
 
 
-async def with_priority(me: Any, priority: float) -> Any:
-    return await tried(me, me.execute(1e9, priority=priority))
-
-
 # Three quarters go to the urgent one until it ends.
 scenario(
     "execute_with_priorities",
-    ada(with_priority, 1.0, name="plain", gives=(None, 2e9 / ADA)),
-    ada(with_priority, 3.0, name="urgent", gives=(None, 1e9 / (0.75 * ADA))),
+    ada(work, 1e9, name="plain", gives=2e9 / ADA),
+    ada(
+        attempt,
+        lambda me: me.execute(1e9, priority=3.0),
+        name="urgent",
+        gives=(None, 1e9 / (0.75 * ADA)),
+    ),
 )
 
 
 # The third becomes urgent, too, after 2.5 s: three sevenths are its own then.
-@alone([6.0, 7.0, 8.0])
+@returns([6.0, 7.0, 8.0])
 async def execute_async_with_priorities(me: Any) -> list[float]:
     plain, urgent, later = (me.exec_async(flops, priority=p) for flops, p in WEIGHTED)
     await me.sleep_for(2.5)
@@ -72,7 +72,7 @@ async def execute_async_with_priorities(me: Any) -> list[float]:
 
 
 # The bounded one uses a quarter of the host and leaves three to the other.
-@alone((1.5e9 / (0.75 * ADA), 1e9 / (0.25 * ADA)))
+@returns((1.5e9 / (0.75 * ADA), 1e9 / (0.25 * ADA)))
 async def execute_bounded(me: Any) -> tuple[float, float]:
     bounded = me.exec_async(1e9, bound=ADA / 4)
     await me.execute(1.5e9)
@@ -81,7 +81,9 @@ async def execute_bounded(me: Any) -> tuple[float, float]:
     return free, me.now
 
 
-@alone(["STARTED", "big", 0.0, 2e9 - 0.5 * ADA, False, 2e9 / ADA, "FINISHED", 0.0, True, 2e9 / ADA])
+@returns(
+    ["STARTED", "big", 0.0, 2e9 - 0.5 * ADA, False, 2e9 / ADA, "FINISHED", 0.0, True, 2e9 / ADA]
+)
 async def execute_async(me: Any) -> list[Any]:
     task = me.exec_async(2e9, label="big")
     seen: list[Any] = [task.state, task.label, task.start_time]
@@ -91,7 +93,7 @@ async def execute_async(me: Any) -> list[Any]:
     return [*seen, me.now, task.state, task.remaining, task.test(), task.finish_time]
 
 
-@alone([1.5e9, 2e9 / ADA + 3])
+@returns([1.5e9, 2e9 / ADA + 3])
 async def suspend_execution(me: Any) -> list[float]:
     task = me.exec_async(2e9)
     await me.sleep_for(0.5)
@@ -104,7 +106,7 @@ async def suspend_execution(me: Any) -> list[float]:
 
 
 # The dates of SimGrid's example exec-threads; then one that is moved keeps its threads.
-@alone(
+@returns(
     [10.0, 20.0, 35.0, 45.0, 57.5, 62.5, 80.0, 85.0, 95.0, [8e9, 98.5, 99.5]],
     on=cyd,
     platform=zone_xml(
@@ -140,7 +142,7 @@ async def execute_with_threads(me: Any) -> list[Any]:
 
 
 # The dates of exec-remote: one goes on elsewhere, the next fails with its host.
-@alone(
+@returns(
     [[1e9, 0.0], [0.0, 2e9], (None, 0.75), "ValueError", ("HostFailureException", 1.25)],
     on=cyd,
 )
@@ -153,10 +155,7 @@ async def move_an_execution(me: Any) -> list[Any]:
     await me.sleep_for(0.125)
     seen.append([host.load for host in hosts])
     seen.append(await tried(me, execution))
-    try:
-        execution.host = ada
-    except ValueError as error:
-        seen.append(type(error).__name__)
+    seen += errors_of(lambda: setattr(execution, "host", ada))
     execution = me.exec_async(2e9, host=ada)
     await me.sleep_for(0.25)
     execution.host = bob
@@ -165,7 +164,7 @@ async def move_an_execution(me: Any) -> list[Any]:
     return [*seen, await tried(me, execution)]
 
 
-@alone(
+@returns(
     [None, 1, [2.0, 3.0, 3.0], [8e7 / WRITE, 16e7 / WRITE], [4.0, 8.0], ["ValueError", 1], None],
     on=cyd,
     platform=LIMITED,
@@ -180,28 +179,23 @@ async def a_limited_number_at_a_time(me: Any) -> list[Any]:
     transfers = [me.sendto_async("cyd", "bob", 4e6) for _ in range(2)]
     await me.wait_all([*executions, *writes, *transfers])
     seen += [[each.finish_time for each in group] for group in (executions, writes, transfers)]
-    try:
-        link.concurrency_limit = 0
-    except ValueError as error:
-        seen.append([type(error).__name__, link.concurrency_limit])
+    wrong = errors_of(lambda: setattr(link, "concurrency_limit", 0))
+    seen.append([*wrong, link.concurrency_limit])
     host.concurrency_limit = None
     return [*seen, host.concurrency_limit]
 
 
-@alone(["SimpluginError", None])
+@returns(["SimpluginError", None])
 async def a_limit_while_something_runs(me: Any) -> list[Any]:
     execution = me.exec_async(1e9)
-    try:
-        me.host.concurrency_limit = 1
-    except SimpluginError as error:
-        seen = [type(error).__name__]
+    wrong = errors_of(lambda: setattr(me.host, "concurrency_limit", 1))
     await execution
-    return [*seen, me.host.concurrency_limit]
+    return [*wrong, me.host.concurrency_limit]
 
 
 # ---- parallel tasks -----------------------------------------------------------------------------
 
-parallel = functools.partial(alone, options=PTASK)
+parallel = functools.partial(returns, options=PTASK)
 
 
 # All at once, and the latency once.
@@ -234,8 +228,7 @@ async def parallel_tasks(me: Any) -> list[float]:
 @parallel([["ValueError"] * 16, 0.0], on=cyd)
 async def bad_parallel_tasks(me: Any) -> list[Any]:
     ones, zeros = np.ones(2), np.zeros((2, 2))
-    wrong = []
-    for flops, sizes in (
+    pairs = (
         (np.ones(3), zeros),
         (ones, np.zeros((3, 2))),
         (ones, np.zeros((2, 3))),
@@ -244,12 +237,12 @@ async def bad_parallel_tasks(me: Any) -> list[Any]:
         (np.array([1.0, np.nan]), zeros),
         (np.array([1.0, np.inf]), zeros),
         (ones, np.array([[0.0, -1.0], [0.0, 0.0]])),
-    ):
-        for given in ((flops, sizes), (flops.tolist(), sizes.tolist())):
-            try:
-                me.parallel_async(["ada", "bob"], *given)
-            except ValueError as error:
-                wrong.append(type(error).__name__)
+    )
+    start = functools.partial(me.parallel_async, ["ada", "bob"])
+    wrong = errors_of(
+        *(functools.partial(start, *pair) for pair in pairs),
+        *(functools.partial(start, flops.tolist(), sizes.tolist()) for flops, sizes in pairs),
+    )
     return [wrong, me.now]
 
 
@@ -273,7 +266,7 @@ async def execute_where_it_is_off(me: Any) -> list[Any]:
 # ---- sleeping -----------------------------------------------------------------------------------
 
 
-@alone([0.0, 1.5, 4.25, 4.25])
+@returns([0.0, 1.5, 4.25, 4.25])
 async def sleeping(me: Any) -> list[float]:
     dates = [me.now]
     await me.sleep_for(1.5)
@@ -295,7 +288,7 @@ async def yielding(me: Any, name: str, said: Any) -> None:
         await me.yield_()
 
 
-@alone([[(name, turn, 0.0) for name in "ab" for turn in range(3)], 0.0])
+@returns([[(name, turn, 0.0) for name in "ab" for turn in range(3)], 0.0])
 async def listening(me: Any) -> list[Any]:
     queue = me.message_queue("said")
     children = [me.spawn(yielding, name, queue) for name in "ab"]

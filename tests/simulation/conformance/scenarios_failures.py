@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from conformance import ada, alone, bob, cyd, receive, scenario, send, sleep, tried, work
+from conformance import (
+    ada,
+    attempt,
+    bob,
+    cyd,
+    errors_of,
+    receive,
+    returns,
+    scenario,
+    send,
+    sleep,
+    tried,
+    work,
+)
 from worlds import AB, AB_LATENCY, ADA, PLAIN, ab
-
-from simplugin.core.errors import HostFailureException
 
 
 async def switch(me: Any, name: str, off: float, on: float | None = None) -> None:
@@ -24,26 +36,20 @@ async def switch(me: Any, name: str, off: float, on: float | None = None) -> Non
 # ---- by actors ----------------------------------------------------------------------------------
 
 
-async def work_on_ada(me: Any) -> list[Any]:
+@returns(
+    [
+        ("HostFailureException", 2.0, True, "FAILED"),
+        ("HostFailureException", 2.0),
+        (None, 5 + 1e9 / ADA),
+    ],
+    on=bob,
+    beside=[cyd(switch, "ada", 2.0, 4.0)],
+)
+async def remote_work_fails(me: Any) -> list[Any]:
     task = me.exec_async(5e9, host="ada")
-    seen: list[Any] = []
-    try:
-        await task
-    except HostFailureException as error:
-        seen = [me.now, error.activity is task, task.state]
-    seen.append(await tried(me, me.execute(1e9, host="ada")))
+    seen = [await tried(me, task, task), await tried(me, me.execute(1e9, host="ada"))]
     await me.sleep_until(5)
     return [*seen, await tried(me, me.execute(1e9, host="ada"))]
-
-
-scenario(
-    "remote_work_fails",
-    bob(
-        work_on_ada,
-        gives=[2.0, True, "FAILED", ("HostFailureException", 2.0), (None, 5 + 1e9 / ADA)],
-    ),
-    cyd(switch, "ada", 2.0, 4.0),
-)
 
 
 async def doomed(me: Any, notes: Any) -> None:
@@ -54,17 +60,16 @@ async def doomed(me: Any, notes: Any) -> None:
         notes.append(("finally", me.now))
 
 
-@alone([False, (None, 1.5), [("finally", 1.5), ("exit", True, 1.5), "no host"]], on=cyd)
+@returns(
+    [False, (None, 1.5), [("finally", 1.5), ("exit", True, 1.5), "HostFailureException"]], on=cyd
+)
 async def kill_by_host(me: Any) -> list[Any]:
     notes: list[Any] = []
     child = me.spawn(doomed, notes, host="ada")
     await me.sleep_for(1.5)
     me.host_by_name("ada").turn_off()
     seen = [child.is_alive, await tried(me, child.join())]
-    try:
-        me.spawn(doomed, notes, host="ada")
-    except HostFailureException:
-        notes.append("no host")
+    notes += errors_of(lambda: me.spawn(doomed, notes, host="ada"))
     return [*seen, notes]
 
 
@@ -82,13 +87,31 @@ for victim, sent, received in (
     )
 
 
-async def transfer_direct(me: Any) -> Any:
-    return await tried(me, me.sendto("ada", "bob", 5e6))
+scenario(
+    "direct_transfer_fails",
+    cyd(attempt, lambda me: me.sendto("ada", "bob", 5e6), gives=FAILED),
+    cyd(switch, "bob", 2.5),
+)
 
 
-scenario("direct_transfer_fails", cyd(transfer_direct, gives=FAILED), cyd(switch, "bob", 2.5))
+async def receive_stubbornly(me: Any, sender: str) -> Any:
+    while (got := await receive(me))[0] != sender:
+        pass
+    return got
 
 
+# A transfer over a link that is off fails at once.
+@returns(
+    [
+        ("NetworkFailureException", 0.5),
+        ("NetworkFailureException", 1.5),
+        (None, 2.5 + ab(1e6)),
+    ],
+    beside=[
+        bob(receive_stubbornly, "send_stubbornly", gives=("send_stubbornly", 2.5 + ab(1e6))),
+        cyd(switch, "ab", 0.5, 2.25),
+    ],
+)
 async def send_stubbornly(me: Any) -> list[Any]:
     attempts: list[Any] = []
     while not attempts or attempts[-1][0]:
@@ -97,47 +120,16 @@ async def send_stubbornly(me: Any) -> list[Any]:
     return attempts
 
 
-async def receive_stubbornly(me: Any) -> Any:
-    while (got := await receive(me))[0] != "send_stubbornly":
-        pass
-    return got
-
-
-# A transfer over a link that is off fails at once.
-scenario(
-    "try_until_the_link_is_on",
-    ada(
-        send_stubbornly,
-        gives=[
-            ("NetworkFailureException", 0.5),
-            ("NetworkFailureException", 1.5),
-            (None, 2.5 + ab(1e6)),
-        ],
-    ),
-    bob(receive_stubbornly, gives=("send_stubbornly", 2.5 + ab(1e6))),
-    cyd(switch, "ab", 0.5, 2.25),
+@returns(
+    [("HostFailureException", 1.25, True, "FAILED"), ("HostFailureException", 1.25), "STARTED"],
+    on=bob,
+    beside=[cyd(switch, "ada", 1.25)],
 )
-
-
-async def wait_for_either(me: Any) -> list[Any]:
+async def one_of_several_fails(me: Any) -> list[Any]:
     safe = me.exec_async(9e9)
     risky = me.exec_async(9e9, host="ada")
-    seen: list[Any] = []
-    try:
-        await me.wait_any([safe, risky])
-    except HostFailureException as error:
-        seen = [me.now, error.activity is risky]
-    return [*seen, await tried(me, me.wait_all([safe, risky])), risky.test(), safe.state]
-
-
-scenario(
-    "one_of_several_fails",
-    bob(
-        wait_for_either,
-        gives=[1.25, True, ("HostFailureException", 1.25), True, "STARTED"],
-    ),
-    cyd(switch, "ada", 1.25),
-)
+    seen = await tried(me, me.wait_any([safe, risky]), risky)
+    return [seen, await tried(me, me.wait_all([safe, risky])), safe.state]
 
 
 async def live_again(me: Any) -> float:
@@ -170,23 +162,20 @@ async def turn_off_my_own(me: Any) -> str:
     return "survived"
 
 
-@alone([(None, 0.0), {"date": "0.0"}, False], on=cyd)
+@returns([(None, 0.0), {"date": "0.0"}, False], on=cyd)
 async def see_it_go(me: Any) -> list[Any]:
     child = me.spawn(turn_off_my_own, host="ada")
     return [await tried(me, child.join()), child.properties, me.host_by_name("ada").is_on]
 
 
-async def forgotten_put(me: Any) -> None:
+@returns(
+    None,
+    beside=[bob(receive, 2, gives=("NetworkFailureException", 2.0)), cyd(switch, "ada", 1.0)],
+)
+async def put_of_a_dead_host(me: Any) -> None:
     me.mailbox("box").put_detached("from a dead host", 1e6)
     await me.sleep_for(10)
 
-
-scenario(
-    "put_of_a_dead_host",
-    ada(forgotten_put),
-    bob(receive, 2, gives=("NetworkFailureException", 2.0)),
-    cyd(switch, "ada", 1.0),
-)
 
 # ---- by profiles --------------------------------------------------------------------------------
 
@@ -237,19 +226,17 @@ scenario(
 )
 
 
-async def born(me: Any) -> float:
+@returns(
+    2.5,
+    on=functools.partial(ada, restart=True),
+    beside=[bob(sleep, 9, gives=9.0)],
+    platform=profiled("HOST_AVAIL", "ada", "0 0\n2.5 1"),
+)
+async def start_on_a_host_that_is_off(me: Any) -> float:
     """Return when it started: the life that is last in the results."""
     start = float(me.now)
     await me.execute(1e9)
     return start
-
-
-scenario(
-    "restartable_on_a_host_that_is_off",
-    ada(born, restart=True, gives=2.5),
-    bob(sleep, 9, gives=9.0),
-    platform=profiled("HOST_AVAIL", "ada", "0 0\n2.5 1"),
-)
 
 
 async def wait_for_the_dead(me: Any) -> Any:
@@ -265,16 +252,16 @@ async def watch(me: Any) -> list[Any]:
     return seen
 
 
-async def delegate(me: Any) -> Any:
-    return await tried(me, me.execute(5e9, host="ada"))
-
-
 scenario(
     "users_of_a_failing_host",
     ada(sleep, 50),
     bob(wait_for_the_dead, gives=(None, 2.0)),
     bob(watch, gives=[True, False, True]),
-    bob(delegate, gives=("HostFailureException", 2.0)),
+    bob(
+        attempt,
+        lambda me: me.execute(5e9, host="ada"),
+        gives=("HostFailureException", 2.0),
+    ),
     ada(send, 9e6),
     bob(receive, gives=("NetworkFailureException", 2.0)),
     platform=HOST_FAILS,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance import ada, alone, bob, cyd, receive, scenario, send, tried
+from conformance import ada, attempt, bob, cyd, receive, returns, scenario, send, tried
 from worlds import AB, AB_LATENCY, AC, AC_LATENCY, BC, BC_LATENCY, DUPLEX, LOOPBACK, PLAIN, ab, ac
 
-from simplugin.core.errors import TimeoutException
 from simplugin.simulation import SimGridOptions
 
 # ---- rendezvous ---------------------------------------------------------------------------------
@@ -28,42 +27,28 @@ for name, size, sent, received in (
     )
 
 
-async def send_objects(me: Any) -> None:
-    for payload in (None, 17, {"deep": [1, (2, 3)]}, 1.5):
-        await me.mailbox("box").put(payload, 1000)
+PAYLOADS = (None, 17, {"deep": [1, (2, 3)]}, 1.5)
 
 
 async def receive_many(me: Any, count: int) -> list[Any]:
     return [await receive(me) for _ in range(count)]
 
 
-scenario(
-    "payloads",
-    ada(send_objects),
-    bob(
-        receive_many,
-        4,
-        gives=[
-            (None, ab(1000)),
-            (17, 2 * ab(1000)),
-            ({"deep": [1, (2, 3)]}, 3 * ab(1000)),
-            (1.5, 4 * ab(1000)),
-        ],
-    ),
+@returns(
+    None,
+    beside=[bob(receive_many, 4, gives=[(p, (i + 1) * ab(1000)) for i, p in enumerate(PAYLOADS)])],
 )
+async def send_objects(me: Any) -> None:
+    for payload in PAYLOADS:
+        await me.mailbox("box").put(payload, 1000)
 
 
-async def send_detached(me: Any) -> float:
+@returns(0.0, beside=[bob(receive_many, 3, gives=[(i, (i + 1) * ab(1e6)) for i in range(3)])])
+async def detached_puts_in_order(me: Any) -> float:
     for number in range(3):
         me.mailbox("box").put_detached(number, 1e6, label=f"no {number}")
     return float(me.now)
 
-
-scenario(
-    "detached_puts_in_order",
-    ada(send_detached, gives=0.0),
-    bob(receive_many, 3, gives=[(i, (i + 1) * ab(1e6)) for i in range(3)]),
-)
 
 # One after the other, each paying the latency.
 scenario(
@@ -73,6 +58,16 @@ scenario(
 )
 
 
+async def receive_while_computing(me: Any) -> list[Any]:
+    transfer = me.mailbox("box").get_async()
+    await me.execute(1e9)
+    return [me.now, await tried(me, transfer), transfer.result]
+
+
+@returns(
+    [2.0, 2.0, 0.0, ab(1e6), None],
+    beside=[bob(receive_while_computing, gives=[0.5, ("data", ab(1e6)), "data"])],
+)
 async def send_while_computing(me: Any) -> list[Any]:
     transfer = me.mailbox("box").put_async("data", 1e6)
     await me.execute(2e9)
@@ -81,20 +76,11 @@ async def send_while_computing(me: Any) -> list[Any]:
     return [computed, me.now, transfer.start_time, transfer.finish_time, transfer.result]
 
 
-async def receive_while_computing(me: Any) -> list[Any]:
-    transfer = me.mailbox("box").get_async()
-    await me.execute(1e9)
-    return [me.now, await tried(me, transfer), transfer.result]
-
-
-scenario(
-    "asynchronous_ends",
-    ada(send_while_computing, gives=[2.0, 2.0, 0.0, ab(1e6), None]),
-    bob(receive_while_computing, gives=[0.5, ("data", ab(1e6)), "data"]),
+@returns(
+    [True, 0, "box", False, 1, True, True, False, "STARTED", (None, 0.5 + ab(1e6))],
+    beside=[bob(receive, 0.5, gives=("hello", 0.5 + ab(1e6)))],
 )
-
-
-async def look_into(me: Any) -> list[Any]:
+async def look_into_a_mailbox(me: Any) -> list[Any]:
     box = me.mailbox("box")
     seen = [box.empty, box.size, box.name]
     put = box.put_async("hello", 1e6)
@@ -103,17 +89,7 @@ async def look_into(me: Any) -> list[Any]:
     return [*seen, box.empty, box.listen(), put.state, await tried(me, put)]
 
 
-scenario(
-    "look_into_a_mailbox",
-    ada(
-        look_into,
-        gives=[True, 0, "box", False, 1, True, True, False, "STARTED", (None, 0.5 + ab(1e6))],
-    ),
-    bob(receive, 0.5, gives=("hello", 0.5 + ab(1e6))),
-)
-
-
-@alone(["me", 5e9 / LOOPBACK])
+@returns(["me", 5e9 / LOOPBACK])
 async def message_to_itself(me: Any) -> list[Any]:
     put = me.mailbox("box").put_async("me", 5e9)
     got = await me.mailbox("box").get()
@@ -121,17 +97,12 @@ async def message_to_itself(me: Any) -> list[Any]:
     return [got, me.now]
 
 
-async def move_before_start(me: Any) -> Any:
+@returns((None, 2 + ac(1e6)), on=bob, beside=[ada(receive, 2.0, gives=("moved", 2 + ac(1e6)))])
+async def move_before_the_transfer(me: Any) -> Any:
     put = me.mailbox("box").put_async("moved", 1e6)
     me.set_host("cyd")
     return await tried(me, put)
 
-
-scenario(
-    "move_before_the_transfer",
-    bob(move_before_start, gives=(None, 2 + ac(1e6))),
-    ada(receive, 2.0, gives=("moved", 2 + ac(1e6))),
-)
 
 # ---- shared links and models --------------------------------------------------------------------
 
@@ -179,58 +150,49 @@ flows(
 )
 
 
-async def send_slowly(me: Any) -> Any:
-    return await tried(me, me.mailbox("box").put("slow", 1e6, rate=AB / 4))
-
-
 scenario(
     "limited_rate",
-    ada(send_slowly, gives=(None, AB_LATENCY + 1e6 / (AB / 4))),
+    ada(
+        attempt,
+        lambda me: me.mailbox("box").put("slow", 1e6, rate=AB / 4),
+        gives=(None, AB_LATENCY + 1e6 / (AB / 4)),
+    ),
     bob(receive, gives=("slow", AB_LATENCY + 1e6 / (AB / 4))),
 )
 
 
-async def half_way(me: Any) -> list[Any]:
+@returns(
+    [AB, 0.0],
+    on=cyd,
+    beside=[ada(send, gives=(None, ab(1e6))), bob(receive, gives=("send", ab(1e6)))],
+)
+async def load_of_links(me: Any) -> list[Any]:
     await me.sleep_for(AB_LATENCY + 0.25)
     return [me.link_by_name("ab").load, me.link_by_name("ac").load]
 
 
-scenario(
-    "load_of_links",
-    ada(send, gives=(None, ab(1e6))),
-    bob(receive, gives=("send", ab(1e6))),
-    cyd(half_way, gives=[AB, 0.0]),
+# The sender ends before the transfer does, which ends the transfer.
+@returns(
+    [1e6, 1e6 - 0.25 * AB, "STARTED"],
+    beside=[bob(receive, 1, gives=("NetworkFailureException", 1 + AB_LATENCY + 0.25))],
 )
-
-
-async def watch_put(me: Any) -> list[Any]:
+async def remaining_bytes(me: Any) -> list[Any]:
     transfer = me.mailbox("box").put_async("data", 1e6)
     waiting = transfer.remaining
     await me.sleep_for(1 + AB_LATENCY + 0.25)
     return [waiting, transfer.remaining, transfer.state]
 
 
-# The sender ends before the transfer does, which ends the transfer.
-scenario(
-    "remaining_bytes",
-    ada(watch_put, gives=[1e6, 1e6 - 0.25 * AB, "STARTED"]),
-    bob(receive, 1, gives=("NetworkFailureException", 1 + AB_LATENCY + 0.25)),
-)
-
 # ---- time limits --------------------------------------------------------------------------------
 
 
-@alone([1.5, True, False, "CANCELED"])
+@returns([("TimeoutException", 1.5), True, False])
 async def give_up_sending(me: Any) -> list[Any]:
     box = me.mailbox("box")
-    try:
-        await box.put("unwanted", 1e6, timeout=1.5)
-    except TimeoutException as error:
-        return [me.now, box.empty, box.listen(), error.activity.state]
-    return []
+    return [await tried(me, box.put("unwanted", 1e6, timeout=1.5)), box.empty, box.listen()]
 
 
-@alone([("TimeoutException", 2.5), True])
+@returns([("TimeoutException", 2.5), True])
 async def give_up_receiving(me: Any) -> list[Any]:
     box = me.mailbox("box")
     return [await tried(me, box.get(timeout=2.5)), box.empty]
@@ -240,13 +202,10 @@ async def send_within(me: Any, limit: float) -> Any:
     return await tried(me, me.mailbox("box").put("data", 1e6, timeout=limit))
 
 
-scenario(
-    "give_up_in_the_middle",
-    ada(send_within, 0.5, gives=("TimeoutException", 0.5)),
-    bob(receive, gives=("NetworkFailureException", 0.5)),
-)
-scenario(
-    "time_limit_at_the_end",
-    ada(send_within, ab(1e6), gives=(None, ab(1e6))),
-    bob(receive, gives=("data", ab(1e6))),
-)
+for limit, sent, received in (
+    (0.5, ("TimeoutException", 0.5), ("NetworkFailureException", 0.5)),
+    (ab(1e6), (None, ab(1e6)), ("data", ab(1e6))),
+):
+    scenario(
+        f"put_within_{limit}", ada(send_within, limit, gives=sent), bob(receive, gives=received)
+    )

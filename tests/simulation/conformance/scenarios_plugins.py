@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance import ada, alone, bob, scenario
+from conformance import ada, attempt, bob, returns, scenario
+from naming import raises_naming
 from xml_zones import zone_xml
 
 from simplugin.core.errors import SimpluginError
@@ -52,20 +53,16 @@ for governor, end in (
     )
 
 
-async def wait_for_ever(me: Any) -> None:
-    await me.mailbox("nobody writes").get()
-
-
 scenario(
     "governors-of-the-blocked",
-    ada(wait_for_ever),
+    ada(attempt, lambda me: me.mailbox("nobody writes").get()),
     platform=THROTTLED,
     wrong={"error": "DeadlockError", "clock": 0.0},
     options=SimGridOptions.linear(extra={"plugin": "host_dvfs"}),
 )
 
 
-@alone([BUSY + IDLE, 2 * BUSY + IDLE], platform=WATTS, energy=[2 * BUSY + IDLE])
+@returns([BUSY + IDLE, 2 * BUSY + IDLE], platform=WATTS, energy=[2 * BUSY + IDLE])
 async def interrupt(me: Any) -> list[float]:
     execution = me.exec_async(2e9)
     await me.sleep_for(1.0)
@@ -77,23 +74,15 @@ async def interrupt(me: Any) -> list[float]:
     return [asleep, me.host.energy]
 
 
-async def receive(me: Any) -> float:
-    await me.mailbox("box").get()
-    return float(me.link_by_name("ab").energy)
-
-
 async def forget(me: Any) -> None:
     await me.sleep_for(1.0)
     me.mailbox("box").put_detached(None, 1e6)
 
 
-scenario(
-    "energy-of-a-detached-put",
-    ada(forget),
-    bob(receive, gives=IDLE + BUSY),
-    platform=LINK,
-    energy=[0.0, 0.0],
-)
+@returns(IDLE + BUSY, on=bob, beside=[ada(forget)], platform=LINK, energy=[0.0, 0.0])
+async def energy_of_a_detached_put(me: Any) -> float:
+    await me.mailbox("box").get()
+    return float(me.link_by_name("ab").energy)
 
 
 # ---- load ---------------------------------------------------------------------------------------
@@ -103,7 +92,7 @@ THREE_SPEEDS = LINK.replace('id="ada" speed="1Gf"', 'id="ada" speed="100Mf,50Mf,
 
 
 # The figures of SimGrid's example plugin-host-load: of 4.8e9 flop that were possible, 2e8 are done.
-@alone(
+@returns(
     [[0.0, 0.0], [2e8 / 4.8e9, 2e8], [3e8 / 5.2e9, 3e8], [0.0, 0.0], 20.0],
     platform=THREE_SPEEDS,
     options=loaded,
@@ -129,7 +118,7 @@ async def figures_of_a_host(me: Any) -> list[Any]:
     return [*seen, me.now]
 
 
-@alone(
+@returns(
     [[1e6, 1e6, 5e5, 0.0, 1e6], [5e5, 1e6, 1e6, 1e6]],
     platform=LINK,
     options=loaded,
@@ -147,14 +136,9 @@ async def figures_of_a_link(me: Any) -> list[Any]:
     return [seen, again]
 
 
-@alone(["cpu/optim", "host_load"], options=SimGridOptions(cpu_optim="TI"), platform=WATTS)
-async def loads_that_are_unknown(me: Any) -> list[str]:
-    found = []
-    for name, word in (("load", "cpu/optim"), ("figures", "host_load")):
-        try:
-            getattr(me.host, name)
-        except SimpluginError as error:
-            if word not in str(error):
-                raise
-            found.append(word)
-    return found
+@returns(None, options=SimGridOptions(cpu_optim="TI"), platform=WATTS)
+async def loads_that_are_unknown(me: Any) -> None:
+    with raises_naming(SimpluginError, "cpu/optim"):
+        _ = me.host.load
+    with raises_naming(SimpluginError, "host_load"):
+        _ = me.host.figures

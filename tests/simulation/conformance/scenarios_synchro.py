@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance import ada, alone, bob, cyd, scenario, tried
+from conformance import ada, bob, cyd, errors_of, returns, scenario, tried
 
 # ---- mutexes ------------------------------------------------------------------------------------
 
@@ -35,7 +35,7 @@ async def knock(me: Any) -> list[Any]:
     return seen
 
 
-@alone([None, True, True, False, [False, False, 1.0, True], 1.5])
+@returns([None, True, True, False, [False, False, 1.0, True], "RuntimeError"], clock=1.5)
 async def try_the_door(me: Any) -> list[Any]:
     mutex = me.mutex("door")
     seen = [mutex.owner, mutex.try_lock(), mutex.owner is me, mutex.try_lock()]
@@ -43,14 +43,10 @@ async def try_the_door(me: Any) -> list[Any]:
     await me.sleep_for(1)
     mutex.unlock()
     seen.append(await child.join())
-    try:
-        mutex.unlock()
-    except RuntimeError:
-        seen.append(me.now)
-    return seen
+    return [*seen, *errors_of(mutex.unlock)]
 
 
-@alone([1.5, 1.5])
+@returns([1.5, 1.5])
 async def kill_the_holder(me: Any) -> list[float]:
     holder = me.spawn(pass_the_door, 0, 100)
     await me.sleep_for(1.5)
@@ -58,7 +54,7 @@ async def kill_the_holder(me: Any) -> list[float]:
     return await pass_the_door(me, 0, 0)
 
 
-@alone([2.0, 3.0, 3.0])
+@returns([2.0, 3.0, 3.0])
 async def kill_who_waits(me: Any) -> list[float]:
     mutex = me.mutex("door")
     await mutex.lock()
@@ -87,7 +83,7 @@ scenario(
     wrong={
         "error": "DeadlockError",
         "clock": 1.0,
-        "blocked": [("come_later", "bob", 1.0, "scenarios_synchro.py")],
+        "blocked": [("come_later", "bob", 1.0, "lock 'door'", "scenarios_synchro.py")],
     },
 )
 
@@ -112,7 +108,7 @@ async def free_later(me: Any, places: Any, delay: float) -> None:
     places.release()
 
 
-@alone([1, False, 0, True, ("TimeoutException", 1.5), ("TimeoutException", 1.5), (None, 2.5)])
+@returns([1, False, 0, True, ("TimeoutException", 1.5), ("TimeoutException", 1.5), (None, 2.5)])
 async def no_place(me: Any) -> list[Any]:
     places = me.semaphore(1)
     seen: list[Any] = [places.capacity, places.would_block]
@@ -124,7 +120,7 @@ async def no_place(me: Any) -> list[Any]:
 
 
 # Time limits expire before actors run: what another actor does at that date is too late.
-@alone([(None, 1.0), ("TimeoutException", 2.25)])
+@returns([(None, 1.0), ("TimeoutException", 2.25)])
 async def free_at_the_limit(me: Any) -> list[Any]:
     places, seen = me.semaphore(0), []
     for delay in (1.0, 1.25):
@@ -198,6 +194,15 @@ async def wait_for_the_gun(me: Any, delay: float) -> list[Any]:
     return [notified, heard, me.now]
 
 
+# Each goes on when it has the mutex again.
+@returns(
+    None,
+    on=cyd,
+    beside=[
+        ada(wait_for_the_gun, 0.5, name="first", gives=[True, 3.0, 3.5]),
+        bob(wait_for_the_gun, 0.25, name="second", gives=[True, 3.5, 3.75]),
+    ],
+)
 async def fire_the_gun(me: Any) -> None:
     await me.sleep_for(2)
     mutex = me.mutex("start")
@@ -206,17 +211,8 @@ async def fire_the_gun(me: Any) -> None:
         await me.sleep_for(1)
 
 
-# Each goes on when it has the mutex again.
-scenario(
-    "condition_for_all",
-    ada(wait_for_the_gun, 0.5, name="first", gives=[True, 3.0, 3.5]),
-    bob(wait_for_the_gun, 0.25, name="second", gives=[True, 3.5, 3.75]),
-    cyd(fire_the_gun),
-)
-
-
 # The child holds the mutex from 1 to 2.
-@alone([(False, 2.0), True, [1.0, 2.0]])
+@returns([(False, 2.0), True, [1.0, 2.0]])
 async def tired_of_waiting(me: Any) -> list[Any]:
     mutex = me.mutex("door")
     await mutex.lock()
@@ -227,7 +223,7 @@ async def tired_of_waiting(me: Any) -> list[Any]:
     return [*seen, await child.join()]
 
 
-@alone(["not locked", (False, 0.25)])
+@returns(["not locked", (False, 0.25)])
 async def notify_nobody(me: Any) -> list[Any]:
     mutex = me.mutex()
     gun = me.condition(mutex)
@@ -283,7 +279,8 @@ async def wait_at(me: Any, barrier: Any) -> Any:
     return await tried(me, barrier.wait())
 
 
-@alone([(True, 2.0), (False, 2.0)])
+# The one that is killed is not counted.
+@returns([(True, 2.0), (False, 2.0)])
 async def kill_at_a_barrier(me: Any) -> list[Any]:
     barrier = me.barrier(2)
     child = me.spawn(wait_at, barrier)

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance import ada, alone, bob, cyd, receive, scenario, send, tried, work
+from conformance import ada, bob, cyd, receive, returns, scenario, send, tried, work
 from worlds import AB, AB_LATENCY, ADA, NO_LATENCY, PLAIN, READ, ab, ac
 from xml_zones import zone_xml
 
-from simplugin.core.errors import ActivityError, CancelException, TimeoutException
+from simplugin.core.errors import ActivityError, TimeoutException
 from simplugin.simulation import SimGridOptions
 
 # ---- wait ---------------------------------------------------------------------------------------
 
 
-@alone([0.5, True, "STARTED", ("TimeoutException", 0.5), (None, 2.0), "FINISHED"])
+@returns([("TimeoutException", 0.5, True, "STARTED"), ("TimeoutException", 0.5), (None, 2.0)])
 async def wait_with_limit(me: Any) -> list[Any]:
     task = me.exec_async(2e9)
-    seen: list[Any] = []
-    try:
-        await task.wait(0.5)
-    except TimeoutException as error:
-        seen += [me.now, error.activity is task, task.state]
-    seen += [await tried(me, task.wait(timeout=0)), await tried(me, task.wait(1.5))]
-    return [*seen, task.state]
+    first = await tried(me, task.wait(0.5), task)
+    return [first, await tried(me, task.wait(timeout=0)), await tried(me, task.wait(1.5))]
 
 
-@alone([None, 1, 1.0, 1, 1, 1.0, ("TimeoutException", 1.5), (None, 3.0)])
+@returns([None, 1, 1.0, 1, 1, 1.0, ("TimeoutException", 1.5), (None, 3.0)])
 async def wait_for_any(me: Any) -> list[Any]:
     tasks = [me.exec_async(flops, host=host) for flops, host in ((3e9, "ada"), (1e9, "cyd"))]
     seen: list[Any] = [me.test_any(tasks)]
@@ -38,14 +33,14 @@ async def wait_for_any(me: Any) -> list[Any]:
 
 
 # All end at 1 s; the first in the list counts.
-@alone([2, 1.0])
+@returns([2, 1.0])
 async def wait_for_ties(me: Any) -> list[Any]:
     tasks = [me.exec_async(1e9, host=host) for host in ("cyd", "ada", "cyd")]
     first = await me.wait_any(list(reversed(tasks)))
     return [tasks.index(first), me.now]
 
 
-@alone(["FINISHED", 1.0, 0, 2.0, 2.0])
+@returns(["FINISHED", 1.0, 0, 2.0, 2.0])
 async def limits_at_the_end(me: Any) -> list[Any]:
     task = me.exec_async(1e9)
     await task.wait(1e9 / ADA)
@@ -63,6 +58,7 @@ async def send_both(me: Any) -> None:
     await me.message_queue("queue").put("by word")
 
 
+@returns((["by word", "by mail", None], 1 + ab(1e6)), on=bob, beside=[ada(send_both)])
 async def wait_for_all(me: Any) -> Any:
     get = me.mailbox("box").get_async()
     task = me.exec_async(1e9)
@@ -70,53 +66,37 @@ async def wait_for_all(me: Any) -> Any:
     return await tried(me, me.wait_all([message, get, task]))
 
 
-scenario(
-    "wait_for_all",
-    ada(send_both),
-    bob(wait_for_all, gives=(["by word", "by mail", None], 1 + ab(1e6))),
-)
-
-
-@alone([("TimeoutException", 2.0), ["FINISHED", "STARTED"], ([], 2.0)])
+@returns([("TimeoutException", 2.0), ["FINISHED", "STARTED"], ([], 2.0)])
 async def wait_for_all_in_vain(me: Any) -> list[Any]:
     tasks = [me.exec_async(1e9, host="cyd"), me.exec_async(3e9, host="ada")]
     seen = await tried(me, me.wait_all(tasks, timeout=2))
     return [seen, [task.state for task in tasks], await tried(me, me.wait_all([]))]
 
 
-async def wait_for(me: Any, task: Any) -> Any:
-    return await tried(me, task)
-
-
-@alone([(None, 1.0)] * 5)
+@returns([(None, 1.0)] * 5)
 async def many_waiters(me: Any) -> list[Any]:
     task = me.exec_async(1e9)
-    children = [me.spawn(wait_for, task) for _ in range(3)]
+    children = [me.spawn(tried, task) for _ in range(3)]
     seen = [await tried(me, task), *[await child.join() for child in children]]
     return [*seen, await tried(me, task)]
 
 
 # SimGrid cancels what a killed actor waits for.
-@alone(("CancelException", 1.0))
+@returns(("CancelException", 1.0))
 async def kill_a_waiter(me: Any) -> Any:
     task = me.exec_async(2e9)
-    child = me.spawn(wait_for, task)
+    child = me.spawn(tried, task)
     await me.sleep_for(1)
     child.kill()
     return await tried(me, task)
 
 
+@returns([True, ab(1e6), ("send", 5.0)], on=bob, beside=[ada(send, gives=(None, ab(1e6)))])
 async def late_result(me: Any) -> list[Any]:
     get = me.mailbox("box").get_async()
     await me.sleep_for(5)
     return [get.test(), get.finish_time, await tried(me, get)]
 
-
-scenario(
-    "late_result",
-    bob(late_result, gives=[True, ab(1e6), ("send", 5.0)]),
-    ada(send, gives=(None, ab(1e6))),
-)
 
 # ---- the examples activityset-waitany, -waitallfor and -testany of SimGrid -----------------------
 
@@ -148,48 +128,44 @@ def remove(activities: dict[str, Any], done: Any) -> str:
     return name
 
 
-async def wait_for_each(me: Any) -> list[Any]:
-    activities, seen = pending(me), []
-    while activities:
-        done = await me.wait_any(list(activities.values()))
-        seen.append((remove(activities, done), me.now))
-    return seen
+async def wait_for_each(me: Any, left: list[Any]) -> None:
+    await me.wait_any(left)
 
 
-async def wait_second_by_second(me: Any) -> list[Any]:
+async def wait_second_by_second(me: Any, left: list[Any]) -> None:
+    await tried(me, me.wait_all(left, timeout=1))
+
+
+async def look_now_and_then(me: Any, _left: list[Any]) -> None:
+    await me.sleep_for(1.0 if me.now == 0 else 0.5)
+
+
+async def note_the_ends(me: Any, wait: Any) -> list[Any]:
     activities, seen = pending(me), []
     while activities:
-        await tried(me, me.wait_all(list(activities.values()), timeout=1))
+        await wait(me, list(activities.values()))
         while done := me.test_any(list(activities.values())):
-            seen.append((remove(activities, done), me.now))
-    return seen
-
-
-async def test_now_and_then(me: Any) -> list[Any]:
-    activities, seen = pending(me), []
-    await me.sleep_for(1)
-    while activities:
-        done = me.test_any(list(activities.values()))
-        if done is None:
-            await me.sleep_for(0.5)
-        else:
             seen.append((remove(activities, done), me.now))
     return seen
 
 
 async def say_at(me: Any, date: float) -> None:
     await me.sleep_for(date)
-    await me.message_queue("queue").put("Control Message")
+    await me.message_queue("queue").put("word")
 
 
 for wait, dates in (
     (wait_for_each, (1.99, 3.0, 5.0, ARRIVAL)),
     (wait_second_by_second, (2.0, 3.0, 5.0, ARRIVAL)),
-    (test_now_and_then, (2.0, 3.0, 5.0, 5.5)),
+    (look_now_and_then, (2.0, 3.0, 5.0, 5.5)),
 ):
     scenario(
         wait.__name__,
-        ada(wait, gives=list(zip(("Mess", "Io", "Exec", "Comm"), dates, strict=True))),
+        ada(
+            note_the_ends,
+            wait,
+            gives=list(zip(("Mess", "Io", "Exec", "Comm"), dates, strict=True)),
+        ),
         bob(send, 6e8, gives=(None, ARRIVAL)),
         cyd(say_at, 1.99),
         platform=FAST,
@@ -203,6 +179,11 @@ async def turn_off_disk(me: Any) -> None:
 
 
 # A failed member is raised with its name; the others go on.
+@returns(
+    [("read", "StorageFailureException", 1.0), ("task", 2.0), ("late", 3.5)],
+    on=cyd,
+    beside=[bob(turn_off_disk)],
+)
 async def wait_for_the_rest(me: Any) -> list[Any]:
     disk = me.host_by_name("ada").disks[0]
     activities = {"read": disk.read_async(2 * READ), "task": me.exec_async(2e9)}
@@ -219,15 +200,6 @@ async def wait_for_the_rest(me: Any) -> list[Any]:
     return seen
 
 
-scenario(
-    "wait_for_the_rest",
-    cyd(
-        wait_for_the_rest,
-        gives=[("read", "StorageFailureException", 1.0), ("task", 2.0), ("late", 3.5)],
-    ),
-    bob(turn_off_disk),
-)
-
 # ---- cancel -------------------------------------------------------------------------------------
 
 
@@ -236,20 +208,15 @@ async def cancel_later(me: Any, task: Any, delay: float) -> None:
     task.cancel()
 
 
-@alone(["CANCELED", True, 0.5, True, 0.5 + 1e9 / ADA])
+@returns(["CANCELED", True, ("CancelException", 0.5, True, "CANCELED"), 0.5 + 1e9 / ADA])
 async def cancel_execution(me: Any) -> list[Any]:
     task = me.exec_async(2e9)
     await me.sleep_for(0.5)
     task.cancel()
-    seen: list[Any] = [task.state, task.test()]
-    try:
-        await task
-    except CancelException as error:
-        seen += [me.now, error.activity is task]
-    return [*seen, await work(me, 1e9)]
+    return [task.state, task.test(), await tried(me, task, task), await work(me, 1e9)]
 
 
-@alone([("CancelException", 0.75), "CANCELED", ("CancelException", 1.5), "CANCELED", True])
+@returns([("CancelException", 0.75), "CANCELED", ("CancelException", 1.5), "CANCELED", True])
 async def cancelled_while_awaited(me: Any) -> list[Any]:
     seen = []
     for task in (me.exec_async(2e9), me.mailbox("nobody writes").get_async()):
@@ -258,30 +225,26 @@ async def cancelled_while_awaited(me: Any) -> list[Any]:
     return [*seen, me.mailbox("nobody writes").empty]
 
 
-@alone([0.75, True, "STARTED"])
+@returns([("CancelException", 0.75, True, "CANCELED"), "STARTED"])
 async def cancelled_among_others(me: Any) -> list[Any]:
     get = me.mailbox("nobody writes").get_async()
     task = me.exec_async(3e9)
     me.spawn(cancel_later, get, 0.75)
-    try:
-        await me.wait_any([task, get])
-    except CancelException as error:
-        return [me.now, error.activity is get, task.state]
-    return []
+    return [await tried(me, me.wait_any([task, get]), get), task.state]
 
 
-@alone([("CancelException", 1.0)] * 3 + [("CancelException", 2.0)] * 3)
+@returns([("CancelException", 1.0)] * 3 + [("CancelException", 2.0)] * 3)
 async def cancelled_for_many(me: Any) -> list[Any]:
     seen = []
     for task in (me.mailbox("nobody writes").get_async(), me.exec_async(5e9)):
-        children = [me.spawn(wait_for, task) for _ in range(3)]
+        children = [me.spawn(tried, task) for _ in range(3)]
         await me.sleep_for(1)
         task.cancel()
         seen += [await child.join() for child in children]
     return seen
 
 
-@alone(["FINISHED", (None, 1.5)])
+@returns(["FINISHED", (None, 1.5)])
 async def cancel_what_is_over(me: Any) -> list[Any]:
     task = me.exec_async(1e9)
     await me.sleep_for(1.5)
@@ -289,18 +252,16 @@ async def cancel_what_is_over(me: Any) -> list[Any]:
     return [task.state, await tried(me, task)]
 
 
+@returns(
+    [("CancelException", 1.0), "CANCELED"],
+    beside=[bob(receive, gives=("NetworkFailureException", 1.0))],
+)
 async def cancel_transfer(me: Any) -> list[Any]:
     put = me.mailbox("box").put_async("data", 2e6)
     await me.sleep_for(1)
     put.cancel()
     return [await tried(me, put), put.state]
 
-
-scenario(
-    "cancel_transfer",
-    ada(cancel_transfer, gives=[("CancelException", 1.0), "CANCELED"]),
-    bob(receive, gives=("NetworkFailureException", 1.0)),
-)
 
 # ---- suspend ------------------------------------------------------------------------------------
 
@@ -324,6 +285,7 @@ for platform, latency in ((PLAIN, AB_LATENCY), (NO_LATENCY, 0.0)):
 
 
 # As with S4U, a put or get that waits for its partner has nothing that could be suspended.
+@returns(1 + ab(1e6), beside=[bob(receive, 1, gives=("data", 1 + ab(1e6)))])
 async def suspend_pending_put(me: Any) -> float:
     put = me.mailbox("box").put_async("data", 1e6)
     put.suspend()
@@ -333,27 +295,17 @@ async def suspend_pending_put(me: Any) -> float:
     return float(put.finish_time)
 
 
+@returns(("send", 1 + ab(1e6)), beside=[bob(send, 1e6, 1, gives=(None, 1 + ab(1e6)))])
 async def suspend_pending_get(me: Any) -> Any:
     get = me.mailbox("box").get_async()
     get.suspend()
     return await tried(me, get)
 
 
-scenario(
-    "suspend_pending_put",
-    ada(suspend_pending_put, gives=1 + ab(1e6)),
-    bob(receive, 1, gives=("data", 1 + ab(1e6))),
-)
-scenario(
-    "suspend_pending_get",
-    ada(suspend_pending_get, gives=("send", 1 + ab(1e6))),
-    bob(send, 1e6, 1, gives=(None, 1 + ab(1e6))),
-)
-
 # ---- direct transfers and message queues --------------------------------------------------------
 
 
-@alone([ab(1e6), ab(1e6) + ac(1e6), ab(1e6) + AB_LATENCY, ab(1e6) + ac(1e6)], on=cyd)
+@returns([ab(1e6), ab(1e6) + ac(1e6), ab(1e6) + AB_LATENCY, ab(1e6) + ac(1e6)], on=cyd)
 async def transfer_elsewhere(me: Any) -> list[Any]:
     await me.sendto("ada", "bob", 1e6, label="direct")
     blocking = me.now
@@ -364,7 +316,7 @@ async def transfer_elsewhere(me: Any) -> list[Any]:
 
 
 # SimGrid does not count a direct transfer among the actor's activities.
-@alone(0.0, clock=ab(1e6))
+@returns(0.0, clock=ab(1e6))
 async def transfer_and_end(me: Any) -> float:
     me.sendto_async("ada", "bob", 1e6)
     return float(me.now)
@@ -396,18 +348,14 @@ scenario(
 )
 
 
-@alone([("TimeoutException", 1.25), 0])
+@returns([("TimeoutException", 1.25), 0])
 async def unheard(me: Any) -> list[Any]:
     queue = me.message_queue("queue")
     return [await tried(me, queue.put("hello?", timeout=1.25)), queue.size]
 
 
-async def say_later(me: Any) -> None:
-    await me.sleep_for(1.5)
-    await me.message_queue("queue").put("word")
-
-
-async def either(me: Any) -> list[Any]:
+@returns([True, "word", 1.5, True, 3.0, "CANCELED", True], beside=[bob(say_at, 1.5)])
+async def message_or_work(me: Any) -> list[Any]:
     queue = me.message_queue("queue")
     task = me.exec_async(3e9)
     message = queue.get_async()
@@ -417,10 +365,3 @@ async def either(me: Any) -> list[Any]:
     first = await me.wait_any([message, task])
     message.cancel()
     return [*seen, first is task, me.now, message.state, queue.empty]
-
-
-scenario(
-    "message_or_work",
-    ada(either, gives=[True, "word", 1.5, True, 3.0, "CANCELED", True]),
-    bob(say_later),
-)

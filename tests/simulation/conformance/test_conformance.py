@@ -55,21 +55,13 @@ def test_closed_form_on_each_back_end_and_the_same_on_both(
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_the_same_step_by_step(scenario: Scenario, tmp_path: Path) -> None:
-    platform, actors = tmp_path / "platform.xml", list(scenario.actors)
-    platform.write_text(scenario.platform)
-    choices: dict[str, Any] = {
-        "options": scenario.options,
-        "until": scenario.until,
-        "callbacks": scenario.callbacks,
-        "wall_limit": 20,
-    }
-    choices["energy"] = scenario.energy is not None
+    inputs = scenario.inputs(tmp_path)
     expected: AbstractContextManager[Any] = nullcontext()
     try:
-        whole = simulate(platform, actors, **choices)
+        whole = simulate(**inputs)
     except SimulationError as error:
         expected = pytest.raises(type(error), match=re.escape(str(error)))
-    with expected, simulation(platform, actors, **choices) as sim:
+    with expected, simulation(**inputs) as sim:
         while sim.step():
             left = [each.remaining / each.amount for each in sim.activities if each.amount > 0]
             assert all(isnan(each) or 0 <= each <= 1 + 1e-9 for each in left)

@@ -11,7 +11,7 @@ from conformance import Scenario, run
 from differences import differences
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_programs import KINDS, PLATFORM, PROFILED, SAME, crowd, placements
+from random_programs import KINDS, PLATFORM, PROFILED, SAME, placements
 
 from simplugin.simulation import Result, SimGridOptions, simulate, simulation
 
@@ -38,7 +38,8 @@ def test_a_crowd_ends_the_same_way_twice(seed: int, tmp_path: Path) -> None:
     (tmp_path / "platform.xml").write_text(PLATFORM)
 
     def play() -> Result:
-        return simulate(tmp_path / "platform.xml", crowd(seed), until=1000.0, wall_limit=30)
+        actors = placements("everything", seed, crowded=True)
+        return simulate(tmp_path / "platform.xml", actors, until=1000.0, wall_limit=30)
 
     result = play()
     assert len(result.trace) > 15
