@@ -191,7 +191,7 @@ def test_what_fails_cuts_off_whom_it_leads_to(platform, master, changes, there, 
     sharing = deployed(platform, applications)
     changes = [CapacityChange(*change) for change in changes]
     _, parts = followed(platform, applications, sharing, 6.0, changes)
-    names = [sorted(sharing.hosts[host][-1] for host in part.sharing.host) for part in parts]
+    names = [sorted({sharing.hosts[host][-1] for host in part.sharing.host}) for part in parts]
     assert ["".join(each) for each in names] == there
     assert best_of(parts) == pytest.approx(best)
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naming import raises_naming
+from simgrid_texts import told_by_simgrid
 
 from simplugin.core.errors import FileError, PlatformError
 from simplugin.formats.check import check
@@ -21,6 +23,7 @@ from simplugin.formats.dax import read_dax
 from simplugin.formats.platform_xml import read_deployment, read_platform
 from simplugin.inputs import xml_tree
 from simplugin.platforms import Config, Host, Link, Platform, Route, Zone
+from simplugin.platforms.validation import PlatformProblem
 from simplugin.simulation import SimGridOptions, resolve, simulate
 
 DECLARATION = "<?xml version='1.0' encoding='iso-8859-1'?>"
@@ -48,6 +51,14 @@ def document(before: str = "", config: str = "", content: str = ZONE) -> str:
 
 def option(name: str, value: str) -> str:
     return f'<config>\n<prop id="{name}" value="{value}"/></config>\n'
+
+
+def assert_raised(finding: PlatformProblem, line: int | None, load: Callable[[], object]) -> None:
+    """Expect an error with the message and remedy of a finding."""
+    with pytest.raises(PlatformError) as caught:
+        load()
+    raised = caught.value
+    assert (raised.message, raised.remedy, raised.line) == (finding.message, finding.remedy, line)
 
 
 async def work(me: Any) -> float:
@@ -160,11 +171,8 @@ def test_old_names_that_simgrid_takes_mean_the_same(old: str, today: str, tmp_pa
 
 
 def test_the_old_names_are_those_that_simgrid_lists() -> None:
-    program = "from simplugin.simulation import _driver; _driver.setup(['--help-aliases'], 0, 0, 0)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert dict(re.findall(r"^ {3}(\S+) +(\S+)$", done.stdout, re.MULTILINE)) == ALIASES
+    listed = told_by_simgrid("--help-aliases").stdout
+    assert dict(re.findall(r"^ {3}(\S+) +(\S+)$", listed, re.MULTILINE)) == ALIASES
 
 
 VALUES = {"boolean": ("maybe", "no"), "int": ("2.5", "1"), "double": ("abc", "0.5")}
@@ -172,9 +180,8 @@ VALUES = {"boolean": ("maybe", "no"), "int": ("2.5", "1"), "double": ("abc", "0.
 
 def test_every_option_has_the_type_that_simgrid_gives_it() -> None:
     """A value of another type is an error, one of the type is none."""
-    program = "from simplugin.simulation import _driver; _driver.setup(['--cfg=x:1'], 0, 0, 0)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    types = dict(re.findall(r"^ {2}(\S+): \((\w+)\)", done.stderr, re.MULTILINE))
+    listed = told_by_simgrid("--cfg=x:1").stderr
+    types = dict(re.findall(r"^ {2}(\S+): \((\w+)\)", listed, re.MULTILINE))
     assert types.keys() >= OPTIONS
     for name in OPTIONS:
         wrong, right = VALUES.get(types[name], ("", ""))
@@ -210,16 +217,10 @@ def test_check_and_simulate_refuse_the_same_options(
     (finding,) = check([file])
     assert (finding.line, finding.severity) == (5, "error")
     assert remedy in finding.remedy
-    for load in (resolve, lambda platform: simulate(platform, [("a", work)])):
-        with pytest.raises(PlatformError) as caught:
-            load(str(file))
-        raised = caught.value
-        assert (raised.file, raised.line) == (str(file), 5)
-        assert (raised.message, raised.remedy) == (finding.message, finding.remedy)
-    zone = Zone("z", "Full", [Host("a", 1e9)])
-    with pytest.raises(PlatformError) as caught:
-        simulate(Platform(zone, [Config({name: value})]), [("a", work)])
-    assert (caught.value.message, caught.value.file) == (finding.message, None)
+    assert_raised(finding, 5, lambda: resolve(str(file)))
+    assert_raised(finding, 5, lambda: simulate(str(file), [("a", work)]))
+    made = Platform(Zone("z", "Full", [Host("a", 1e9)]), [Config({name: value})])
+    assert_raised(finding, None, lambda: simulate(made, [("a", work)]))
 
 
 # ---- hosts of speed 0 ---------------------------------------------------------------------------
@@ -251,28 +252,31 @@ SLEEPING = [
 @pytest.mark.parametrize("host", SLEEPING)
 def test_speeds_of_0_in_lists(host: str, tmp_path: Path) -> None:
     file = tmp_path / "file.xml"
-    file.write_text(document(content=f'<zone id="z" routing="None">{host}</zone>'))
+    zone = document(content=f'<zone id="z" routing="None">\n{host}</zone>')
+    file.write_text(zone)
     assert check([file]) == []
-    file.write_text(
-        document(content=f'<zone id="z" routing="None">\n{host}</zone>').replace("0", "-1")
-    )
+    file.write_text(zone.replace("0", "-1"))
     (finding,) = [found for found in check([file]) if "speed" in found.message]
     assert (finding.line, finding.severity) == (5, "error")
     with raises_naming(PlatformError, "file.xml:5: "):
         read_platform(file)
 
 
-def test_hosts_of_speed_0_in_clusters(tmp_path: Path) -> None:
-    numbers = 'prefix="{0}" suffix="" radical="0-1" bw="1MBps" lat="0s"'
-    cluster = f'<cluster id="c" speed="0f" {numbers.format("c")}/>'
-    cabinet = f'<cabinet id="d" speed="0f" {numbers.format("d")}/>'
-    peer = '<peer id="p" speed="0f" bw_in="1Bps" bw_out="1Bps" coordinates="1 2 3"/>'
-    for content in (cluster, f'<zone id="z" routing="Cluster">{cabinet}</zone>', peer):
-        zone = f'<zone id="v" routing="Vivaldi">{content}</zone>' if "peer" in content else content
-        file = tmp_path / "file.xml"
-        file.write_text(document(content=zone))
-        assert [found.severity for found in check([file]) if found.severity == "error"] == []
-        assert sum(host.speed for host in resolve(file).hosts) == 0.0
+MANY = 'prefix="c" suffix="" radical="0-1" bw="1MBps" lat="0s"'
+CLUSTERS = [
+    f'<cluster id="c" speed="0f" {MANY}/>',
+    f'<zone id="z" routing="Cluster"><cabinet id="d" speed="0f" {MANY}/></zone>',
+    '<zone id="v" routing="Vivaldi">'
+    '<peer id="p" speed="0f" bw_in="1Bps" bw_out="1Bps" coordinates="1 2 3"/></zone>',
+]
+
+
+@pytest.mark.parametrize("content", CLUSTERS)
+def test_hosts_of_speed_0_in_clusters(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "file.xml"
+    file.write_text(document(content=content))
+    assert not [found for found in check([file]) if found.severity == "error"]
+    assert sum(host.speed for host in resolve(file).hosts) == 0.0
 
 
 def test_an_error_within_an_element_has_its_own_line(tmp_path: Path) -> None:
@@ -323,18 +327,14 @@ def test_what_options_ask_is_checked_and_required(
     plain.write_text(document(content=zone))
     set_in_file.write_text(document(config=f"<config>{props}</config>", content=zone))
     line += 4
-    errors = [found for found in check([set_in_file]) if found.severity == "error"]
-    assert [found.line for found in errors] == [line]
+    (error,) = [found for found in check([set_in_file]) if found.severity == "error"]
+    assert error.line == line
     assert not [found for found in check([plain]) if found.severity == "error"]
-    with pytest.raises(PlatformError) as caught:
-        simulate(str(set_in_file), [])
-    assert (caught.value.message, caught.value.line) == (errors[0].message, line)
+    assert_raised(error, line, lambda: simulate(str(set_in_file), []))
     extra = {key: each for key, each in options.items() if key != "cpu/optim"}
     chosen = SimGridOptions(cpu_optim="TI" if "cpu/optim" in options else None, extra=extra)
-    for platform in (str(plain), read_platform(plain)):
-        with pytest.raises(PlatformError) as caught:
-            simulate(platform, [], options=chosen)
-        assert caught.value.message == errors[0].message
+    assert_raised(error, line, lambda: simulate(str(plain), [], options=chosen))
+    assert_raised(error, None, lambda: simulate(read_platform(plain), [], options=chosen))
 
 
 ENERGY = [
@@ -374,11 +374,8 @@ def test_wattages_are_checked_and_required(
     (finding,) = [found for found in check([file]) if "watt" in found.message]
     assert (finding.line, finding.severity) == (5, "warning")
     assert "'a'" in finding.message
-    for options in ({"energy": True}, {"options": SimGridOptions(extra={"plugin": "host_energy"})}):
-        with pytest.raises(PlatformError) as caught:
-            simulate(str(file), [], **options)
-        raised = caught.value
-        assert (raised.line, raised.message, raised.remedy) == (5, finding.message, finding.remedy)
-    with raises_naming(PlatformError, "'a'"):
-        simulate(read_platform(file), [], energy=True)
+    plugin = SimGridOptions(extra={"plugin": "host_energy"})
+    assert_raised(finding, 5, lambda: simulate(str(file), [], energy=True))
+    assert_raised(finding, 5, lambda: simulate(str(file), [], options=plugin))
+    assert_raised(finding, None, lambda: simulate(read_platform(file), [], energy=True))
     simulate(str(file), [])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from fnmatch import fnmatch
 from pathlib import Path
@@ -15,7 +12,7 @@ import numpy as np
 import pytest
 from differences import differences
 from naming import raises_naming
-from simgrid_texts import meaning
+from simgrid_texts import meaning, told_by_simgrid
 from xml_zones import zone_xml
 
 from simgrid_release import pinned
@@ -127,37 +124,14 @@ def options_of(extra: Mapping[str, str]) -> SimGridOptions:
 
 def figures(result: Result) -> list[Any]:
     """Return all numbers that must agree."""
-    return [
-        result.clock,
-        [[each.value, each.state] for each in result.returned],
-        [result.hosts.busy.tolist(), result.hosts.flops.tolist(), result.links.bytes.tolist()],
-        [np.nan_to_num(part.energy, nan=-1.0).tolist() for part in (result.hosts, result.links)],
-        {
-            plugin: {
-                name: np.nan_to_num(column, nan=-1.0).tolist() for name, column in all_.items()
-            }
-            for plugin, all_ in result.plugins.items()
-        },
-    ]
+    hosts, links = result.hosts, result.links
+    columns = [hosts.busy, hosts.flops, hosts.energy, links.bytes, links.energy]
+    columns += [column for each in result.plugins.values() for column in each.values()]
+    returned = [[each.value, each.state] for each in result.returned]
+    return [result.clock, returned, *(np.nan_to_num(each, nan=-1.0).tolist() for each in columns)]
 
 
 # ---- the table ----------------------------------------------------------------------------------
-
-
-@functools.cache
-def listed() -> dict[str, str]:
-    """Return the options that SimGrid lists, with its descriptions."""
-    program = "from simplugin.simulation import _driver; _driver.setup(['--help'], 0, 0, 0)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    found = re.findall(r"^ {3}(\S+): (.*)$", done.stdout, re.MULTILINE)
-    assert len(found) > 80
-    return dict(found)
-
-
-def plugins_listed() -> list[str]:
-    return re.split(r", |\.", listed()["plugin"].partition("more plugins): ")[2])[:-1]
 
 
 def table(heading: str) -> dict[str, str]:
@@ -172,9 +146,11 @@ def judged(rows: dict[str, str]) -> dict[str, str]:
 
 
 def test_the_page_judges_what_simgrid_lists() -> None:
+    listed = dict(re.findall(r"^ {3}(\S+): (.*)$", told_by_simgrid("--help").stdout, re.MULTILINE))
     # A later release may list more.
-    assert listed().keys() == OPTIONS or (pinned().source and listed().keys() > OPTIONS)
-    assert sorted(plugins_listed()) == sorted(PLUGINS)
+    assert listed.keys() == OPTIONS or (pinned().source and listed.keys() > OPTIONS)
+    named = re.split(r", |\.", listed["plugin"].partition("more plugins): ")[2])[:-1]
+    assert sorted(named) == sorted(PLUGINS)
     assert set(VALUES) == OPTIONS - {*refused_options()}
     plugins = judged(table("Plug-ins"))
     assert plugins.keys() == PLUGINS.keys()

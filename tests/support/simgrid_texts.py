@@ -1,4 +1,7 @@
-"""SimGrid's version, and values of its options, as it writes them."""
+"""SimGrid's version, and its options as it lists and writes them."""
+
+import subprocess
+import sys
 
 from simgrid_release import pinned
 
@@ -14,3 +17,10 @@ def meaning(text: str) -> bool | float | str:
         return truths[text] if text in truths else float(text)
     except ValueError:
         return text
+
+
+def told_by_simgrid(argument: str) -> subprocess.CompletedProcess[str]:
+    """Return what SimGrid writes when it starts with an argument."""
+    program = f"from simplugin.simulation import _driver; _driver.setup([{argument!r}], 0, 0, 0)"
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
