@@ -31,7 +31,7 @@ _CHOICES = {
     "contexts/synchro": ("futex", "posix", "busy_wait"),
     "disk/model": ("S19",),
     "disk/solver": _SOLVERS,
-    "host/solver": _SOLVERS,
+    "host/solver": ("fairbottleneck", "bmf"),  # those of parallel tasks
     "network/optim": ("Lazy", "Full"),
     "network/solver": _SOLVERS,
     "network/model": ("raw", "LV08", "CM02", "SMPI", "Constant"),

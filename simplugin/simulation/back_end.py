@@ -9,7 +9,8 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -25,7 +26,7 @@ from simplugin.core.errors import (
     SimulatedTimeLimitError,
     SimulationError,
 )
-from simplugin.core.name_suggestions import did_you_mean, near_names
+from simplugin.core.name_suggestions import did_you_mean
 from simplugin.formats.config_options import GOVERNORS
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks, Completion
@@ -269,16 +270,14 @@ def _off_times(end: float) -> dict[str, tuple[tuple[float, float], ...]]:
     """Return the times at which hosts were off until the end, by host in order of names [s]."""
     found: dict[str, list[tuple[float, float]]] = {}
     since: dict[str, float] = {}
-    for host, date, on in _driver.switches():
+    switches = _driver.switches()
+    for host, date, on in [*switches, *((host, end, True) for host, _, _ in switches)]:
         if not on:
             since.setdefault(host, date)
-        elif host in since:
-            found.setdefault(host, []).append((since.pop(host), date))
-    for host, date in since.items():
-        found.setdefault(host, []).append((date, end))
-    # A host that goes off and on at one date was not off.
-    spans = {host: tuple(each for each in found[host] if each[0] < each[1]) for host in found}
-    return {host: spans[host] for host in sorted(spans) if spans[host]}
+        # A host that goes off and on at one date was not off.
+        elif (start := since.pop(host, date)) < date:
+            found.setdefault(host, []).append((start, date))
+    return {host: tuple(found[host]) for host in sorted(found)}
 
 
 def _line_of(platform: str, text: str) -> int | None:
@@ -308,83 +307,62 @@ class GuardedCallbacks:
         [s], amount, and position in `STATES`.
     """
 
-    def __init__(
-        self,
-        callbacks: Callbacks,
-        stop: Callable[[SimulationError], object],
-    ) -> None:
+    def __init__(self, callbacks: Callbacks, stop: Callable[[SimulationError], object]) -> None:
         _require_models_of(callbacks)
         self._stop = stop
         hosts = _driver.hosts()
-        disks = [f"{host.name}:{disk.name}" for host in hosts for disk in host.disks]
-        self._share("host", callbacks.host_sharing, [host.name for host in hosts])
-        self._share("link", callbacks.link_sharing, [link.name for link in _driver.links()])
-        self._share("disk_read", callbacks.disk_read_sharing, disks)
-        self._share("disk_write", callbacks.disk_write_sharing, disks)
+        known = {
+            "host": [host.name for host in hosts],
+            "link": [link.name for link in _driver.links()],
+            "disk": [f"{host.name}:{disk.name}" for host in hosts for disk in host.disks],
+        }
+        for kind in ("host", "link", "disk_read", "disk_write"):
+            what = kind.partition("_")[0]
+            for name, function in getattr(callbacks, f"{kind}_sharing").items():
+                if name not in known[what]:
+                    message = f"{kind}_sharing: the platform has no {what} {name!r}"
+                    meant = did_you_mean(name, known[what])
+                    raise SimulationError(f"{message}; {meant}" if meant else message)
+                asked = partial(self._number, f"{kind}_sharing[{name!r}]", function)
+                _driver.share(kind, name, asked)
+        bandwidth, latency = callbacks.bandwidth_factor, callbacks.latency_factor
         _driver.set_factors(
-            self._factor("bandwidth_factor", callbacks.bandwidth_factor),
-            self._factor("latency_factor", callbacks.latency_factor),
+            bandwidth and partial(self._number, "bandwidth_factor", bandwidth),
+            latency and partial(self._number, "latency_factor", latency),
         )
         if (function := callbacks.on_host_state_change) is not None:
-            _driver.monitor_hosts(self._monitor("on_host_state_change", function))
+            _driver.monitor_hosts(partial(self._called, "on_host_state_change", function))
         if (function := callbacks.on_link_state_change) is not None:
-            _driver.monitor_links(self._monitor("on_link_state_change", function))
+            _driver.monitor_links(partial(self._called, "on_link_state_change", function))
         self.on_activity_completion: Callable[..., object] | None = None
         if (ended := callbacks.on_activity_completion) is not None:
-            self.on_activity_completion = self._monitor(
+            self.on_activity_completion = partial(
+                self._called,
                 "on_activity_completion",
                 lambda *row: ended(
                     Completion._make([*row[:2], KINDS[row[2]], *row[3:7], STATES[row[7]]])
                 ),
             )
 
-    def _share(
-        self, kind: str, functions: Mapping[str, Callable[..., float]], known: Sequence[str]
-    ) -> None:
-        """Register the functions of the capacities of one kind of resources."""
-        for name, function in functions.items():
-            if name not in known:
-                near = " or ".join(map(repr, near_names(name, known)))
-                meant = f"; did you mean {near}?" if near else ""
-                what = kind.partition("_")[0]
-                raise SimulationError(f"{kind}_sharing: the platform has no {what} {name!r}{meant}")
-            call = self._asked(f"{kind}_sharing[{name!r}]", function, lambda *given: given[0])
-            _driver.share(kind, name, call)
-
-    def _factor(
-        self, name: str, function: Callable[..., float] | None
-    ) -> Callable[..., float] | None:
-        """Return a guarded function of factors, None if there is none."""
-        return function and self._asked(name, function, lambda *_: 1.0)
-
-    def _asked(
-        self, name: str, function: Callable[..., float], otherwise: Callable[..., float]
-    ) -> Callable[..., float]:
-        """Return a function that gives a number, and another one after an error."""
-        positive = name != "latency_factor"
-
-        def ask(*given: Any) -> float:
-            answer: Any = self._called(name, function, given)
-            is_number = isinstance(answer, Real) and not isinstance(answer, bool)
+    def _number(self, name: str, function: Callable[..., object], *given: Any) -> float:
+        """Return the number that a callback gives; 1 without one, which ends the simulation."""
+        answer: Any = self._called(name, function, *given)
+        value = math.nan
+        if isinstance(answer, Real) and not isinstance(answer, bool):
             try:
-                value = float(answer) if is_number else math.nan
+                value = float(answer)
             except OverflowError:
-                value = answer = math.inf
-            if math.isfinite(value) and value >= 0 and (value > 0 or not positive):
-                return value
-            if answer is not _FAILED:
-                bound = "above 0" if positive else "of 0 or more"
-                wrong = f"it returned {answer!r}; return a finite number {bound}"
-                self._stop(CallbackError(name, _driver.clock(), wrong, ""))
-            return otherwise(*given)
+                answer = math.inf
+        may_be_zero = name == "latency_factor"
+        if 0 < value < math.inf or (may_be_zero and value == 0):
+            return value
+        if answer is not _FAILED:
+            bound = "of 0 or more" if may_be_zero else "above 0"
+            wrong = f"it returned {answer!r}; return a finite number {bound}"
+            self._stop(CallbackError(name, _driver.clock(), wrong, ""))
+        return 1.0
 
-        return ask
-
-    def _monitor(self, name: str, function: Callable[..., object]) -> Callable[..., object]:
-        """Return a guarded function that is notified of events."""
-        return lambda *given: self._called(name, function, given)
-
-    def _called(self, name: str, function: Callable[..., object], given: tuple[Any, ...]) -> object:
+    def _called(self, name: str, function: Callable[..., object], *given: Any) -> object:
         """Return the value of a callback, `_FAILED` if it raises."""
         try:
             return function(*given)

@@ -13,14 +13,12 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import partial
 from numbers import Real
 from typing import Any, Literal, TypedDict, TypeGuard, cast, get_args
 
 from simplugin.core.errors import SimpluginError, UnitError
-from simplugin.core.name_suggestions import did_you_mean
 from simplugin.core.units import parse_bandwidth, parse_size, parse_time
-from simplugin.formats.config_options import ALIASES, is_factor, option_refusal
+from simplugin.formats.config_options import ALIASES, option_problems, option_refusal
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.logs import Level, check_level
 
@@ -33,87 +31,33 @@ HostSolver = Literal["fairbottleneck", "bmf"]
 CpuOptim = Literal["Lazy", "TI", "Full"]
 NetworkOptim = Literal["Lazy", "Full"]
 
-# Choices of other SimGrid versions or builds, and what to do about them.
-_ELSEWHERE = {
-    ("network_model", "IB"): "the InfiniBand model only exists in a SimGrid built with SMPI",
-    ("network_model", "ns-3"): "the ns-3 model only exists in a SimGrid built with ns-3",
-    ("host_model", "compound"): "SimGrid 4 calls it 'default'",
-}
 _EXTRA_NAME = re.compile(r"[A-Za-z][\w-]*(/[\w-]+)*")
 
 
-def _check_choice(choices: tuple[str, ...], name: str, value: object) -> None:
-    """Raise unless the value is one of `choices`."""
-    if isinstance(value, str) and value in choices:
-        return
-    if (name, str(value)) in _ELSEWHERE:
-        way_out = _ELSEWHERE[name, str(value)]
-    else:
-        way_out = did_you_mean(str(value), choices) or "see SimGridOptions"
-    listed = ", ".join(repr(choice) for choice in choices)
-    raise SimpluginError(f"{name} is {value!r}, not one of {listed}; {way_out}")
+def _number(value: Any) -> float:
+    """Return a number; raise for anything else."""
+    if not is_real(value):
+        raise UnitError(f"{value!r} is not a number", "give a number")
+    return value
 
 
-def _check_number(
-    above_zero: bool, read: Callable[[Any], float] | None, name: str, value: Any
-) -> float:
-    """Return a finite number; raise unless it has the right sign."""
-    number = value
-    if read is not None:
-        try:
-            number = read(value)
-        except UnitError as error:
-            raise SimpluginError(f"{name}: {error}") from None
-    if (
-        not isinstance(number, int | float)
-        or isinstance(number, bool)
-        or not math.isfinite(number)
-        or number < 0
-        or (above_zero and number == 0)
-    ):
-        bound = "above 0" if above_zero else "of 0 or more"
-        raise SimpluginError(f"{name} is {value!r}; give a finite number {bound}")
-    return number
-
-
-_POSITIVE = partial(_check_number, True, None)
-_BYTES = partial(_check_number, False, parse_size)
-_BANDWIDTH = partial(_check_number, True, parse_bandwidth)
-_LATENCY = partial(_check_number, False, parse_time)
-_TIMING = partial(_check_number, True, parse_time)
-
-
-def _check_factor(option: str, name: str, value: object) -> None:
-    """Raise unless the value is a factor, or factors by message size."""
-    if isinstance(value, str):
-        if not is_factor(option, value):
-            raise SimpluginError(
-                f"{name} is {value!r}; give a number, or factors by size such as"
-                " '65472:0.94;0:0.81'"
-            )
-        return
-    _check_number("bandwidth" in option, None, name, value)
-
-
-def _check_truth(name: str, value: object) -> None:
-    """Raise unless the value is True or False."""
+def _truth(value: Any) -> bool:
+    """Return True or False; raise for anything else."""
     if not isinstance(value, bool):
-        raise SimpluginError(f"{name} is {value!r}; write True or False")
+        raise UnitError(f"{value!r} is not a truth value", "write True or False")
+    return value
 
 
-def _item(name: str, check: Callable[[str, Any], Any]) -> Any:
-    """Return a field for an item of SimGrid's, None by default, and its check."""
-    return field(default=None, metadata={"item": name, "check": check})
+def _item(name: str, read: Callable[[Any], Any] | None = None) -> Any:
+    """Return a field for an item of SimGrid's, None by default; `read` raises UnitError."""
+    return field(default=None, metadata={"item": name, "read": read})
 
 
-def _factor(name: str) -> Any:
-    """Return a field for an item that is a factor."""
-    return _item(name, partial(_check_factor, name))
-
-
-def _one_of(choices: Any) -> Callable[[str, Any], None]:
-    """Return the check of an item with some choices."""
-    return partial(_check_choice, get_args(choices))
+def _text(value: object) -> str:
+    """Return SimGrid's text for the value of an item."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return repr(float(value)) if is_real(value) else str(value)
 
 
 @dataclass(frozen=True)
@@ -176,31 +120,37 @@ class SimGridOptions:
         A value is out of range, or a simulation cannot honour an item; the message names it.
     """
 
-    network_model: NetworkModel | None = _item("network/model", _one_of(NetworkModel))
-    host_model: HostModel | None = _item("host/model", _one_of(HostModel))
-    cpu_model: CpuModel | None = _item("cpu/model", _one_of(CpuModel))
-    host_solver: HostSolver | None = _item("host/solver", _one_of(HostSolver))
-    bandwidth_factor: float | str | None = _factor("network/bandwidth-factor")
-    latency_factor: float | str | None = _factor("network/latency-factor")
-    tcp_gamma: float | None = _item("network/TCP-gamma", _BYTES)
-    weight_s: float | None = _item("network/weight-S", _BYTES)
-    crosstraffic: bool | None = _item("network/crosstraffic", _check_truth)
-    loopback_bandwidth: float | None = _item("network/loopback-bw", _BANDWIDTH)
-    loopback_latency: float | None = _item("network/loopback-lat", _LATENCY)
-    precision_timing: float | None = _item("precision/timing", _TIMING)
-    precision_work_amount: float | None = _item("precision/work-amount", _POSITIVE)
-    cpu_optim: CpuOptim | None = _item("cpu/optim", _one_of(CpuOptim))
-    network_optim: NetworkOptim | None = _item("network/optim", _one_of(NetworkOptim))
-    incremental: bool | None = _item("network/incremental", _check_truth)
+    network_model: NetworkModel | None = _item("network/model")
+    host_model: HostModel | None = _item("host/model")
+    cpu_model: CpuModel | None = _item("cpu/model")
+    host_solver: HostSolver | None = _item("host/solver")
+    bandwidth_factor: float | str | None = _item("network/bandwidth-factor")
+    latency_factor: float | str | None = _item("network/latency-factor")
+    tcp_gamma: float | None = _item("network/TCP-gamma", parse_size)
+    weight_s: float | None = _item("network/weight-S", parse_size)
+    crosstraffic: bool | None = _item("network/crosstraffic", _truth)
+    loopback_bandwidth: float | None = _item("network/loopback-bw", parse_bandwidth)
+    loopback_latency: float | None = _item("network/loopback-lat", parse_time)
+    precision_timing: float | None = _item("precision/timing", parse_time)
+    precision_work_amount: float | None = _item("precision/work-amount", _number)
+    cpu_optim: CpuOptim | None = _item("cpu/optim")
+    network_optim: NetworkOptim | None = _item("network/optim")
+    incremental: bool | None = _item("network/incremental", _truth)
     extra: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Raise for what SimGrid would refuse, with the field's name."""
         for name, each in _FIELDS.items():
-            if getattr(self, name) is not None:
-                better = each["check"](name, getattr(self, name))
-                if better is not None:
-                    object.__setattr__(self, name, better)
+            value, read = getattr(self, name), each["read"]
+            if value is None:
+                continue
+            if read is not None:
+                try:
+                    object.__setattr__(self, name, read(value))
+                except UnitError as error:
+                    raise SimpluginError(f"{name}: {error}") from None
+            for _, problem in option_problems([(0, each["item"], _text(getattr(self, name)))]):
+                raise SimpluginError(f"{name} is {value!r}; {problem.remedy}")
         extra: Any = self.extra
         if not isinstance(extra, Mapping):
             raise SimpluginError(f"extra is {extra!r}; give a dict of SimGrid's items")
@@ -243,13 +193,8 @@ class SimGridOptions:
 
     def items(self) -> dict[str, str]:
         """Return SimGrid's name and value of each option that is set."""
-        chosen = {}
-        for name, each in _FIELDS.items():
-            value = getattr(self, name)
-            if isinstance(value, bool):
-                chosen[each["item"]] = "yes" if value else "no"
-            elif value is not None:
-                chosen[each["item"]] = value if isinstance(value, str) else repr(float(value))
+        given = {each["item"]: getattr(self, name) for name, each in _FIELDS.items()}
+        chosen = {item: _text(value) for item, value in given.items() if value is not None}
         return chosen | dict(sorted(self.extra.items()))
 
     def arguments(self) -> list[str]:

@@ -137,7 +137,7 @@ class ThreadsActivity:
         self.leave()
         waits, self.waits = self.waits, []
         for wait in waits:
-            wait.notify(self)
+            wait.notify()
 
     def leave(self) -> None:
         """Free its resource, or leave its queue."""
@@ -230,12 +230,9 @@ class Await:
         self._timer: Timer | None = None
         self._has_expired = self._begun = False
         self._origin = world.current, _driver.exceptions(), place_of(user_frame())
-        world.expected_awaits += 1
 
     def __await__(self) -> Generator[Await, Any, Any]:
-        if not self._begun:
-            self._begun = True
-            self._world.expected_awaits -= 1
+        self._begun = True
         me = self._world.running_actor("await")
         if not self._begins and self._is_satisfied():
             return self._outcome()
@@ -280,10 +277,9 @@ class Await:
                 each.waits.remove(self)
         me.wake()
 
-    def notify(self, activity: ThreadsActivity) -> None:
-        """Wake the actor if an ended activity is decisive."""
-        is_decisive = self._mode != "all" or activity.state != "FINISHED"
-        if self._actor is not None and (is_decisive or not self._left()):
+    def notify(self) -> None:
+        """Wake the actor if the end of an activity ends the wait."""
+        if self._actor is not None and self._is_satisfied():
             self._go_on()
 
     def _expire(self) -> None:

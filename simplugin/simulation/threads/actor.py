@@ -79,7 +79,6 @@ class ThreadsActor:
         self._timers: list[Timer] = []
         # Whether it is to be woken when it is resumed, and whether its thread has run.
         self._is_due = self._has_begun = False
-        self._random: Generator | None = None
         self._gate = simgrid.Semaphore(0)
         self._native: Any = None
         world.living.append(self)
@@ -98,11 +97,10 @@ class ThreadsActor:
         """The simulated date [s]."""
         return self.world.now
 
-    @property
+    @functools.cached_property
     def random(self) -> Generator:
         """Its own random generator."""
-        self._random = self._random or default_rng((self.world.seed, self.pid))
-        return self._random
+        return default_rng((self.world.seed, self.pid))
 
     @property
     def is_alive(self) -> bool:
@@ -324,15 +322,15 @@ class ThreadsActor:
 
     # ---- its life ----
 
-    def start_later(self, date: float) -> None:
-        """Start it at a date [s]; its host does not know it before."""
-        self.phase = "to start"
-        self._timers.append(self.world.at(date, self.start))
-
-    def kill_later(self, date: float) -> None:
-        """Kill it at a date [s]."""
+    def place(self, date: float) -> None:
+        """Start it at a date [s], before which its host does not know it; kill it at its date."""
         if date > self.now:
-            self._timers.append(self.world.at(date, self.end_now))
+            self.phase = "to start"
+            self._timers.append(self.world.at(date, self.start))
+        else:
+            self.start()
+        if self.job.kill_time is not None and self.job.kill_time > self.now:
+            self._timers.append(self.world.at(self.job.kill_time, self.end_now))
 
     def start(self) -> None:
         """Start it; it is killed if its host is off."""
@@ -502,7 +500,4 @@ def host_switched(world: SimulationState, name: str, is_on: bool) -> None:
         return
     for model in [actor for actor in world.boot if actor.host is host]:
         world.boot.remove(model)
-        again = ThreadsActor(world, model.job)
-        again.start()
-        if model.job.kill_time is not None:
-            again.kill_later(model.job.kill_time)
+        ThreadsActor(world, model.job).place(world.now)

@@ -89,16 +89,9 @@ class ThreadsBackEnd:
 
     def spawn(self, job: ActorJob) -> None:
         """Place an actor."""
-        starts_now = job.start_time <= self._world.now
-        if starts_now and not job.restart:
+        if job.start_time <= self._world.now and not job.restart:
             require_on(self._world, job)
-        actor = ThreadsActor(self._world, job)
-        if starts_now:
-            actor.start()
-        else:
-            actor.start_later(job.start_time)
-        if job.kill_time is not None:
-            actor.kill_later(job.kill_time)
+        ThreadsActor(self._world, job).place(job.start_time)
 
     def run(self, until: float | None, progress: Callable[[float, int], None] | None) -> None:
         """Simulate until the end, an error or the simulated date `until` [s]."""
@@ -108,9 +101,7 @@ class ThreadsBackEnd:
         world.do_requests()  # so that actors run before the profiles' first events
         self._engine.run()
         world.check()
-        if world.expected_awaits and world.error is None:
-            # Some may be in reference cycles.
-            gc.collect()
+        gc.collect()  # operations that are not awaited may be in reference cycles
         if world.error is not None:
             raise world.error
 

@@ -62,8 +62,6 @@ class SimulationState:
         Activities with a running action, by its name in SimGrid.
     takes_parallel_tasks : bool
         True if the host model is ptask_L07.
-    expected_awaits : int
-        Operations that were created and not awaited yet.
     error : BaseException or None
         Why the simulation is over before its end.
     log_level : int
@@ -84,7 +82,7 @@ class SimulationState:
         self.boot: list[Any] = []
         self.current: Any = None
         self.takes_parallel_tasks = False
-        self.expected_awaits = self.log_level = 0
+        self.log_level = 0
         self.error: BaseException | None = None
         self.limit: float | None = None
         self.progress: Callable[[float, int], None] | None = None
@@ -203,7 +201,6 @@ class SimulationState:
 
     def never_awaited(self, what: str, creator: Any, exceptions: int, place: str) -> None:
         """Stop because of an operation that goes away, unless an exception is the reason."""
-        self.expected_awaits -= 1
         is_excused = creator is None or creator.was_killed or (creator.dying and creator.coroutine)
         # The count of another thread is irrelevant.
         is_first = self.current is not creator or exceptions == _driver.exceptions()
