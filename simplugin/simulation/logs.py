@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TextIO, TypeAlias
 
-from simplugin.core.errors import SimpluginError
 from simplugin.core.formatting import printable
 
 Level: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -22,14 +21,6 @@ def rank(level: object) -> int:
         known = "'debug', 'info', 'warning' or 'error'"
         raise ValueError(f"level must be {known}, not {level!r}")
     return LEVELS.index(level)
-
-
-def check_level(log: object) -> None:
-    """Raise unless `log` is a level."""
-    try:
-        rank(log)
-    except ValueError as error:
-        raise SimpluginError(f"log is {log!r}; choose one of {', '.join(LEVELS)}") from error
 
 
 class LogPrefix:

@@ -20,7 +20,7 @@ from simplugin.core.errors import SimpluginError, UnitError
 from simplugin.core.units import parse_bandwidth, parse_size, parse_time
 from simplugin.formats.config_options import ALIASES, option_problems, option_refusal
 from simplugin.simulation.api.callbacks import Callbacks
-from simplugin.simulation.logs import Level, check_level
+from simplugin.simulation.logs import LEVELS, Level
 
 BackEndName = Literal["coroutines", "threads"]
 Progress = Callable[[float, int], None]
@@ -175,21 +175,15 @@ class SimGridOptions:
                     )
 
     @classmethod
-    def linear(cls, **others: Any) -> SimGridOptions:
+    def linear(cls) -> SimGridOptions:
         """Return the papers' linear model: a transfer of s bytes alone takes latency + s / b.
 
         CM02 without cross-traffic and without a TCP window. Transfers share a link in inverse
         proportion to the latencies of their routes, as in LV08 and raw; equally (max-min) where
         these are equal or zero, and under ptask_L07. With latencies of zero in the platform,
-        transfers take s / b, as in scheduling papers.
-
-        Parameters
-        ----------
-        **others
-            Further fields of SimGridOptions.
+        transfers take s / b, as in scheduling papers. `dataclasses.replace` changes further fields.
         """
-        fixed: Any = {"network_model": "CM02", "crosstraffic": False, "tcp_gamma": 0.0}
-        return cls(**(fixed | others))
+        return cls(network_model="CM02", crosstraffic=False, tcp_gamma=0.0)
 
     def items(self) -> dict[str, str]:
         """Return SimGrid's name and value of each option that is set."""
@@ -292,10 +286,10 @@ class SimulationOptions:
                 raise SimpluginError(f"{name} is {limit!r}; give a number of bytes")
         if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
             raise SimpluginError(f"seed is {seed!r}; give an integer of 0 or more")
-        check_level(self.log)
-        if self.back_end not in get_args(BackEndName):
-            known = " or ".join(map(repr, get_args(BackEndName)))
-            raise SimpluginError(f"back_end is {self.back_end!r}; choose {known}")
+        for name, choices in (("log", LEVELS), ("back_end", get_args(BackEndName))):
+            if getattr(self, name) not in choices:
+                known = " or ".join(map(repr, choices))
+                raise SimpluginError(f"{name} is {getattr(self, name)!r}; choose {known}")
         # Prefixes would also precede the output of the debugger.
         for name in ("wall_limit", "memory_limit", "prefix_prints"):
             if self.debug and getattr(self, name):

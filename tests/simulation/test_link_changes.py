@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -160,7 +161,7 @@ def test_wifi_is_not_shared_by_simgrid(back_end: Any, update: str) -> None:
         await me.sendto("a", "b", 1e6)
         return float(me.now)
 
-    options = SimGridOptions.linear(**UPDATES[update])
+    options = replace(SimGridOptions.linear(), **UPDATES[update])
     if update == "incremental":
         result = simulate(WIFI, [("a", play)], options=options, back_end=back_end)
         assert result.value_of("play") == pytest.approx(2.0, rel=1e-9)

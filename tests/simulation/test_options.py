@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -13,6 +14,8 @@ from simplugin.core.errors import SimpluginError, SimulationError
 from simplugin.platforms import Host, Link, Platform, Route, Zone
 from simplugin.simulation import SimGridOptions, SimulationOptions, simulate
 from simplugin.simulation.options import SimulationKeywords
+
+LINEAR = SimGridOptions.linear()
 
 
 async def send(me: Any, size: float) -> None:
@@ -50,7 +53,7 @@ def test_parallel_tasks_have_their_own_network() -> None:
 
 
 def test_arguments() -> None:
-    options = SimGridOptions.linear(precision_timing=1e-12, extra={"cpu/solver": "maxmin"})
+    options = replace(LINEAR, precision_timing=1e-12, extra={"cpu/solver": "maxmin"})
     assert options.arguments() == [
         "--cfg=network/model:CM02",
         "--cfg=network/TCP-gamma:0.0",
@@ -68,13 +71,13 @@ def test_arguments() -> None:
         (SimGridOptions(), 1 / (0.97 / 1.05)),
         (SimGridOptions(crosstraffic=False), 1 / 0.97),
         (SimGridOptions(network_model="CM02"), 1.05),
-        (SimGridOptions.linear(), 1.0),
+        (LINEAR, 1.0),
         (SimGridOptions(network_model="raw", crosstraffic=False), 1.0),
-        (SimGridOptions.linear(bandwidth_factor=0.5), 2.0),
-        (SimGridOptions.linear(bandwidth_factor="0:0.25;2000000:0.5"), 4.0),
-        (SimGridOptions.linear(loopback_bandwidth=1e9, cpu_optim="Full"), 1.0),
-        (SimGridOptions.linear(network_optim="Full", weight_s=20537.0), 1.0),
-        (SimGridOptions.linear(extra={"maxmin/concurrency-limit": "1"}), 1.0),
+        (replace(LINEAR, bandwidth_factor=0.5), 2.0),
+        (replace(LINEAR, bandwidth_factor="0:0.25;2000000:0.5"), 4.0),
+        (replace(LINEAR, loopback_bandwidth=1e9, cpu_optim="Full"), 1.0),
+        (replace(LINEAR, network_optim="Full", weight_s=20537.0), 1.0),
+        (replace(LINEAR, extra={"maxmin/concurrency-limit": "1"}), 1.0),
     ],
 )
 def test_what_simgrid_makes_of_them(
@@ -96,7 +99,7 @@ def test_option_that_simgrid_does_not_know(two_hosts: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "shares"),
     [
-        (SimGridOptions.linear(), (2 / 3, 1 / 3)),
+        (LINEAR, (2 / 3, 1 / 3)),
         (SimGridOptions(network_model="raw"), (2 / 3, 1 / 3)),
         (SimGridOptions(host_model="ptask_L07"), (1 / 2, 1 / 2)),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -239,7 +240,7 @@ def test_loads(tmp_path: Path) -> None:
         await me.sleep_for(1.0)
         await me.sendto(me.host, me.host_by_name("bob"), 2e6)
 
-    options = SimGridOptions.linear(extra={"plugin": "host_load,link_load"})
+    options = replace(SimGridOptions.linear(), extra={"plugin": "host_load,link_load"})
     result = simulate(write(tmp_path), [("ada", load)], options=options)
     end, busy = 4.1, 2.1  # s; SimGrid's plug-in counts the latency as busy
     assert result.clock == pytest.approx(end, rel=1e-9)
@@ -254,7 +255,7 @@ def test_loads(tmp_path: Path) -> None:
 
 def wireless(directory: Path, actors: Any, watts: str = "") -> Result:
     (directory / "wireless.xml").write_text(zone_xml(WIRELESS.format(watts), routing="Wifi"))
-    options = SimGridOptions.linear(extra={"plugin": "link_energy_wifi"})
+    options = replace(SimGridOptions.linear(), extra={"plugin": "link_energy_wifi"})
     return simulate(directory / "wireless.xml", actors, options=options)
 
 

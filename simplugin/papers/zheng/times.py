@@ -34,7 +34,7 @@ UPLINKS, QUICK_UPLINKS = (1.0, 0.5, 0.25, 1 / 12), (0.5, 1 / 12)
 # Coefficients of variation of the tasks' work, and how many bundles are drawn.
 VARIATIONS, DRAWS, QUICK_DRAWS = (0.25, 1.0, 2.0), 100, 5
 _MODELS = {
-    "cross-traffic": (SimGridOptions.linear(crosstraffic=True), CROSS),
+    "cross-traffic": (replace(SimGridOptions.linear(), crosstraffic=True), CROSS),
     "LV08": (SimGridOptions(crosstraffic=False), 1 / BANDWIDTH),
     "SimGrid's default": (SimGridOptions(), CROSS / BANDWIDTH),
 }

@@ -40,7 +40,7 @@ class ThreadsActivity:
         Work [flop or byte].
     """
 
-    kind = "activity"
+    # Its description in messages.
     text = ""
     # True if it ends with the actor that waits for it, as in SimGrid.
     is_work = True
@@ -66,7 +66,7 @@ class ThreadsActivity:
         self._failure: Failure | None = None
 
     def __repr__(self) -> str:
-        return f"<Activity: {self.describe()}, {self.state}>"
+        return f"<Activity: {self.text}, {self.state}>"
 
     # ---- for users ----
 
@@ -99,10 +99,6 @@ class ThreadsActivity:
     def over(self) -> bool:
         """True if it has ended."""
         return self.state not in ("INITED", "STARTED")
-
-    def describe(self) -> str:
-        """Return its description for messages."""
-        return self.text or self.kind
 
     def hold(self, *, is_held: bool) -> None:
         """Suspend or resume it."""
@@ -157,7 +153,7 @@ class ThreadsActivity:
 
     def error(self, kind: Failure) -> errors.SimpluginError:
         """Make an exception about this activity."""
-        made = kind(f"{self.describe()}: {ENDS[kind][1]}")
+        made = kind(f"{self.text}: {ENDS[kind][1]}")
         if isinstance(made, errors.ActivityError):
             made.activity = self
         return made
@@ -327,7 +323,7 @@ class Await:
 
     def describe(self) -> str:
         """Name at most three of the activities that are not over."""
-        left = [each.describe() for each in self._left()]
+        left = [each.text for each in self._left()]
         which = "" if self._mode == "one" else f"{self._mode} of "
         return f"{which}{', '.join(left[:3])}{', ...' if len(left) > 3 else ''}"
 
@@ -380,7 +376,7 @@ class Request(ThreadsActivity):
 
     def __init__(self, place: WaitingQueue, kind: str, answer: Callable[[Request], object]) -> None:
         super().__init__(place.world.running_actor(kind))
-        self.place, self.kind, self._answer = place, kind, answer
+        self.place, self._answer = place, answer
         self.text = kind if place.name is None else f"{kind} {place.name!r}"
 
     def begin(self) -> None:

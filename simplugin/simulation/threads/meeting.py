@@ -38,11 +38,11 @@ class PendingPutOrGet(Transfer):
         rate: Any = None,
         label: Any = None,
     ) -> None:
-        self.kind = meeting.kind + ("put" if self.is_put else "get")
+        kind = meeting.kind + ("put" if self.is_put else "get")
         amount = self.size_of(size, "size, the argument after the payload,", rate)
-        super().__init__(meeting.world.running_actor(self.kind), label, amount)
+        super().__init__(meeting.world.running_actor(kind), label, amount)
         self._meeting, self._payload = meeting, payload
-        self.text = f"{self.kind} {meeting.name!r}"
+        self.text = f"{kind} {meeting.name!r}"
         lines = meeting.puts, meeting.gets
         self._line, self._others = lines if self.is_put else lines[::-1]
 

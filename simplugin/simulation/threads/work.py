@@ -213,8 +213,6 @@ class Work(ThreadsActivity):
 class ThreadsExecution(Work):
     """Flops on one host; see :meth:`simplugin.simulation.api.Actor.execute`."""
 
-    kind = "execution"
-
     def __init__(
         self, me: Any, flops: Any, host: Any, priority: Any, bound: Any, threads: Any, label: Any
     ) -> None:
@@ -257,7 +255,7 @@ def _amounts(given: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float6
 class ParallelTask(Work):
     """Flops on hosts, bytes between them; see `simplugin.simulation.api.Actor.parallel_execute`."""
 
-    kind = "parallel task"
+    text = "parallel task"
     whole = 1.0
 
     def __init__(self, me: Any, hosts: Any, flops: Any, sizes: Any, label: Any) -> None:
@@ -356,7 +354,6 @@ class Transfer(Work):
 class DirectTransfer(Transfer):
     """Bytes from a host to another, without actors there; it outlives its actor."""
 
-    kind = "transfer"
     is_detached = True
 
     def __init__(
@@ -376,7 +373,7 @@ class DirectTransfer(Transfer):
 class Sleep(ThreadsActivity):
     """Time that passes [s]."""
 
-    kind = "sleep"
+    text = "sleep"
     _alarm: Timer
 
     def begin(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from conformance import ada, attempt, bob, returns, scenario
@@ -13,6 +14,7 @@ from simplugin.simulation import SimGridOptions
 
 IDLE, BUSY = 10.0, 100.0  # W
 FAST, SLOW = 1e9, 2.5e8  # flop/s
+LINEAR, DVFS = SimGridOptions.linear(), {"plugin": "host_dvfs"}
 WORK, START = 2e9, 1.05  # flop, s
 
 THROTTLED = zone_xml('<host id="ada" speed="1Gf,500Mf,250Mf"/>')
@@ -47,9 +49,7 @@ for governor, end in (
         ada(start_late, gives=end),
         platform=THROTTLED,
         clock=end,
-        options=SimGridOptions.linear(
-            extra={"plugin": "host_dvfs", "plugin/dvfs/governor": governor}
-        ),
+        options=replace(LINEAR, extra=DVFS | {"plugin/dvfs/governor": governor}),
     )
 
 
@@ -58,7 +58,7 @@ scenario(
     ada(attempt, lambda me: me.mailbox("nobody writes").get()),
     platform=THROTTLED,
     wrong={"error": "DeadlockError", "clock": 0.0},
-    options=SimGridOptions.linear(extra={"plugin": "host_dvfs"}),
+    options=replace(LINEAR, extra=DVFS),
 )
 
 
@@ -87,7 +87,7 @@ async def energy_of_a_detached_put(me: Any) -> float:
 
 # ---- load ---------------------------------------------------------------------------------------
 
-loaded = SimGridOptions.linear(extra={"plugin": "host_load,link_load"})
+loaded = replace(LINEAR, extra={"plugin": "host_load,link_load"})
 THREE_SPEEDS = LINK.replace('id="ada" speed="1Gf"', 'id="ada" speed="100Mf,50Mf,20Mf" core="4"')
 
 

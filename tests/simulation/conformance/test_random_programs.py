@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ def test_same_on_both(kind: str, seed: int, tmp_path: Path) -> None:
     platform = PROFILED if seed % 2 else PLATFORM
     # Other models of SimGrid, which keep what is left in another way.
     optim: Any = "Full" if seed % 3 == 2 else "Lazy"
-    options = SimGridOptions.linear(cpu_optim=optim, network_optim=optim)
+    options = replace(SimGridOptions.linear(), cpu_optim=optim, network_optim=optim)
     scenario = Scenario(f"{kind}{seed}", platform, placements(kind, seed), {}, options=options)
     reference, measured = (run(scenario, name, tmp_path) for name in ("threads", "coroutines"))
     assert reference.values["keep"]
