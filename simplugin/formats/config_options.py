@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
 
+from simplugin.core.name_suggestions import did_you_mean
 from simplugin.platforms.validation import WARNING, PlatformProblem
 
 GOVERNORS = ("performance", "powersave", "ondemand", "conservative")
@@ -237,7 +238,8 @@ def _faults(option: str, value: str, known: Collection[str] | None) -> Iterator[
             "give a value without blanks and commas, each plug-in in a <config> of its own",
         )
     elif option in _CHOICES and value not in _CHOICES[option]:
-        yield f"option {option!r} is {value!r}", f"write {' or '.join(_CHOICES[option])}"
+        every = f"write {' or '.join(_CHOICES[option])}"
+        yield f"option {option!r} is {value!r}", did_you_mean(value, _CHOICES[option]) or every
     else:
         for remedy, fits, names in _VALUES:
             if remedy and option in names.split() and not fits(value):

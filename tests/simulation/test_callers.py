@@ -201,26 +201,40 @@ def test_interactive_main(tmp_path: Path, two_hosts: Path) -> None:
     assert out.split() == ["first", "second"]
 
 
+# Its platform is written to a temporary directory.
 CALLER = """
     import os, sys, time
-    from simplugin.simulation import simulate
+    from simplugin import Host, Platform, Zone, simulate
 
-    async def actor(me):
+    async def actor(me, waits):
         print(os.getpid(), os.getppid(), flush=True)
-        await me.sleep_for(1)
-        time.sleep(600)
+        await me.sleep_for(3)
+        if waits:
+            time.sleep(600)
 
-    simulate(sys.argv[1], [("ada", actor)])
+    def run(waits):
+        platform = Platform(Zone("world", "Full", [Host("ada", 1e9)]))
+        return simulate(platform, [("ada", actor, waits)]).clock
+
+    try:
+        run(sys.argv[1:] == ["waits"])
+    except KeyboardInterrupt:
+        print("interrupted", run(False), flush=True)
+        sys.stdin.read()
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_caller_that_is_killed_leaves_no_process(
-    tmp_path: Path, two_hosts: Path, number: int
-) -> None:
-    caller = start_script(tmp_path, CALLER, str(two_hosts))
+def start_caller(directory: Path, *arguments: str, **options: Any) -> tuple[Any, int, int]:
+    """Return a caller whose actor runs, and the numbers of its child and server."""
+    caller = start_script(directory, CALLER, *arguments, **options)
     assert caller.stdout is not None
     child, server = (int(word) for word in caller.stdout.readline().split())
+    return caller, child, server
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_caller_that_is_killed_leaves_no_process(tmp_path: Path, number: int) -> None:
+    caller, child, server = start_caller(tmp_path, "waits")
     assert is_alive(child)
     assert is_alive(server)
     caller.send_signal(number)
@@ -230,61 +244,30 @@ def test_caller_that_is_killed_leaves_no_process(
 
 def test_temporary_directory_of_a_killed_caller_is_removed_by_the_next_call(tmp_path: Path) -> None:
     """That of a caller that lives is not."""
-    text = """
-        import sys, time
-        from simplugin.platforms import Host, Platform, Zone
-        from simplugin.simulation import simulate
-
-        async def actor(me):
-            print("runs", flush=True)
-            if sys.argv[1] == "waits":
-                time.sleep(600)
-
-        simulate(Platform((Zone("world", "Full", (Host("ada", 1e9),)),)), [("ada", actor)])
-    """
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     environment = {**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": str(PROJECT)}
-    callers = []
-    for _ in range(2):
-        callers.append(start_script(tmp_path, text, "waits", env=environment))
-        assert callers[-1].stdout is not None
-        assert callers[-1].stdout.readline() == "runs\n"
+    callers = [start_caller(tmp_path, "waits", env=environment)[0] for _ in range(2)]
     for alive, caller in ((1, callers[0]), (0, callers[1])):
         caller.kill()
         caller.communicate(timeout=600)
         assert len(list(scratch.iterdir())) == alive + 1
-        start_script(tmp_path, text, "quick", env=environment).communicate(timeout=600)
+        start_script(tmp_path, CALLER, env=environment).communicate(timeout=600)
         assert len(list(scratch.iterdir())) == alive
 
 
-def test_ctrl_c_ends_the_child_and_the_caller_goes_on(tmp_path: Path, two_hosts: Path) -> None:
-    text = textwrap.dedent(CALLER).replace(
-        'simulate(sys.argv[1], [("ada", actor)])',
-        textwrap.dedent("""
-        async def quick(me):
-            await me.sleep_for(3)
-
-        try:
-            simulate(sys.argv[1], [("ada", actor)])
-        except KeyboardInterrupt:
-            print("interrupted", simulate(sys.argv[1], [("ada", quick)]).clock, flush=True)
-            sys.stdin.read()
-        """),
-    )
-    caller = start_script(
+def test_ctrl_c_ends_the_child_and_the_caller_goes_on(tmp_path: Path) -> None:
+    caller, child, server = start_caller(
         tmp_path,
-        text,
-        str(two_hosts),
+        "waits",
         stdin=subprocess.PIPE,
         start_new_session=True,
         # What starts the tests in the background may have them ignore it.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    assert caller.stdout is not None
-    child, server = (int(word) for word in caller.stdout.readline().split())
     # As the terminal does it: to the whole foreground group.
     os.killpg(caller.pid, signal.SIGINT)
+    caller.stdout.readline()  # of the second actor
     assert caller.stdout.readline().split() == ["interrupted", "3.0"]
     assert not is_alive(child)
     assert is_alive(server)

@@ -10,30 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.core.errors import ActivityError
-from simplugin.platforms import Cluster, Platform, Zone
+from simplugin.platforms import Cluster, Platform
 from simplugin.simulation import Result, SimGridOptions, simulate, simulation
 
 COUNT = 16
 NAMES = [f"h{number}" for number in range(COUNT)]
 WATTS = {"wattage_per_state": "90:110:170", "wattage_range": "10:30"}
 PLATFORM = Platform(
-    Zone(
-        "all",
-        "Full",
-        [
-            Cluster(
-                "c",
-                f"0-{COUNT - 1}",
-                1e9,
-                bandwidth=44.5301e6,
-                latency=1e-6,
-                prefix="h",
-                topology="DRAGONFLY",
-                topology_parameters="2,1;2,1;2,1;2",
-                sharing_policy="SHARED",
-                properties=WATTS,
-            )
-        ],
+    Cluster(
+        "c",
+        f"0-{COUNT - 1}",
+        1e9,
+        bandwidth=44.5301e6,
+        latency=1e-6,
+        prefix="h",
+        topology="DRAGONFLY",
+        topology_parameters="2,1;2,1;2,1;2",
+        sharing_policy="SHARED",
+        properties=WATTS,
     )
 )
 numbers = st.integers(0, COUNT - 1)
