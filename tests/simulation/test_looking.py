@@ -10,26 +10,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.core.errors import ActivityError
-from simplugin.platforms import Cluster, Platform
+from simplugin.platforms import Cluster, Platform, Zone
 from simplugin.simulation import Result, SimGridOptions, simulate, simulation
 
 COUNT = 16
 NAMES = [f"h{number}" for number in range(COUNT)]
 WATTS = {"wattage_per_state": "90:110:170", "wattage_range": "10:30"}
-PLATFORM = Platform(
-    Cluster(
-        "c",
-        f"0-{COUNT - 1}",
-        1e9,
-        bandwidth=44.5301e6,
-        latency=1e-6,
-        prefix="h",
-        topology="DRAGONFLY",
-        topology_parameters="2,1;2,1;2,1;2",
-        sharing_policy="SHARED",
-        properties=WATTS,
-    )
+CLUSTER = Cluster(
+    "c",
+    f"0-{COUNT - 1}",
+    1e9,
+    bandwidth=44.5301e6,
+    latency=1e-6,
+    prefix="h",
+    topology="DRAGONFLY",
+    topology_parameters="2,1;2,1;2,1;2",
+    sharing_policy="SHARED",
+    properties=WATTS,
 )
+PLATFORM = Platform(Zone("all", "Full", [CLUSTER]))
 numbers = st.integers(0, COUNT - 1)
 amounts = st.floats(0.0, 2e8)
 steps = st.lists(
