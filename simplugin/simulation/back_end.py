@@ -11,7 +11,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from numbers import Real
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Protocol
@@ -31,6 +30,7 @@ from simplugin.formats.config_options import GOVERNORS
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks, Completion
 from simplugin.simulation.logs import RunningActor
+from simplugin.simulation.options import is_real
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import KINDS, STATES, Trace
@@ -348,7 +348,7 @@ class GuardedCallbacks:
         """Return the number that a callback gives; 1 without one, which ends the simulation."""
         answer: Any = self._called(name, function, *given)
         value = math.nan
-        if isinstance(answer, Real) and not isinstance(answer, bool):
+        if is_real(answer):
             try:
                 value = float(answer)
             except OverflowError:
