@@ -14,8 +14,12 @@ import typer
 
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import JobSource, Runners
-from simplugin.campaigns.running.campaign_runs import run_source
-from simplugin.campaigns.running.coordinator import MAX_IDENTICAL_FAILURES, RetryPolicy
+from simplugin.campaigns.running.campaign_runs import RunnersOnDemand
+from simplugin.campaigns.running.coordinator import (
+    MAX_IDENTICAL_FAILURES,
+    RetryPolicy,
+    run_jobs,
+)
 from simplugin.campaigns.running.recorded_campaigns import (
     earlier_versions,
     what_changed,
@@ -69,12 +73,12 @@ def run_recorded(
     warn_of_network(store)
     display = RunsDisplay(EscapingConsole(stderr=True))
     with stop_signals() as stopped:
-        with display:
-            summary = run_source(
+        with display, RunnersOnDemand(start) as runners:
+            summary = run_jobs(
                 source,
                 store,
-                start,
-                terms,
+                runners,
+                terms=terms,
                 expected=expected,
                 report=display.report,
                 stop=lambda: bool(stopped),

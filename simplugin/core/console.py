@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -16,10 +15,17 @@ class EscapingConsole(Console):
     """A console that shows texts with escapes instead of what would steer a terminal.
 
     A closed pipe is left to the program; rich would end it without a word.
+
+    Parameters
+    ----------
+    stderr : bool
+        True to write to the standard error instead of the standard output.
+    highlight : bool
+        True to colour numbers and names.
     """
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+    def __init__(self, *, stderr: bool = False, highlight: bool = True) -> None:
+        super().__init__(stderr=stderr, highlight=highlight)
         if self._file is None:
             stream = sys.stderr if self.stderr else sys.stdout
             # Colours and movements are its own.

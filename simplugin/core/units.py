@@ -47,9 +47,6 @@ _SUBSECONDS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _TIME_WORDS = ("weeks", "days", "hours", "minutes", "seconds")
 _TIMES = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, **_SUBSECONDS}
 
-# Below it, products may be denormalised, and are then rounded to fewer digits.
-_SAFE = sys.float_info.min * 1e30
-
 # What C's strtod takes as a number; SimGrid calls it.
 _NUMBER = re.compile(
     r"""[ \t\n\v\f\r]*
@@ -192,47 +189,15 @@ def _format(value: float, units: Mapping[str, float], plain: str) -> str:
     if not math.isfinite(value):
         raise UnitError(f"{value} cannot be written with the unit {plain!r}")
     best = _digits(value) + plain
-    shortest = _length(best)
-    fewest = _fewest_digits(value)
     for unit, scale in units.items():
         quotient = value / scale
-        size = abs(quotient)
-        if 0 < size < sys.float_info.min:
+        if 0 < abs(quotient) < sys.float_info.min:
             continue  # not to be read back
-        # Most of the time of writing a large platform went into texts that are too long anyway.
-        extra = _extra_length(size) + len(unit)
-        if (1 if "i" in unit else fewest) + extra > shortest:
-            continue
         # It is rounded: the intended number can be shorter and need not multiply back exactly.
-        rounded = float(f"{quotient:.15g}")
-        for number, least in ((rounded, 1), (quotient, 16)):
-            if least + extra <= shortest and number * scale == value:
-                text = _digits(number) + unit
-                length = _length(text)
-                if length <= shortest:
-                    best, shortest = text, length
-            if rounded == quotient:
-                break
+        for number in (float(f"{quotient:.15g}"), quotient):
+            if number * scale == value:
+                best = min(_digits(number) + unit, best, key=_length)
     return best
-
-
-def _fewest_digits(value: float) -> int:
-    """Return how many digits a text in any decimal unit has at least.
-
-    A number of up to 15 digits that multiplies back to the value is closer to it than half a unit
-    of its fifteenth digit, so that its digits are those of the value rounded to 15.
-    """
-    if abs(value) < _SAFE:
-        return 1
-    mantissa = f"{value:.14e}".partition("e")[0]
-    return len(mantissa.lstrip("-").replace(".", "").rstrip("0"))
-
-
-def _extra_length(size: float) -> int:
-    """Return the minimum number of characters in addition to the digits: zeros or an exponent."""
-    if size >= 1 or size == 0:
-        return 0 if size < 1e16 else 4
-    return 1 if size >= 0.1 else 2 if size >= 0.01 else 3 if size >= 1e-3 else 4
 
 
 def _digits(value: float) -> str:

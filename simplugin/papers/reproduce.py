@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.running.campaign_runs import chosen_runners, run_source
-from simplugin.campaigns.running.coordinator import RetryPolicy
+from simplugin.campaigns.running.campaign_runs import RunnersOnDemand, chosen_runners
+from simplugin.campaigns.running.coordinator import RetryPolicy, run_jobs
 from simplugin.campaigns.running.reporting import CampaignProgress, CampaignSummary
 from simplugin.campaigns.store import StoreReader
 from simplugin.inputs.temporary_directories import scratch_directory
@@ -100,7 +100,9 @@ def reproduce(
     with forgotten as directory:
         path = Path(directory or "") / "store.sqlite" if store is None else Path(store)
         start = partial(chosen_runners, jobs, scheduler)
-        summary = run_source(source, path, start, RetryPolicy(retry_failed=True), report=progress)
+        terms = RetryPolicy(retry_failed=True)
+        with RunnersOnDemand(start) as runners:
+            summary = run_jobs(source, path, runners, terms=terms, report=progress)
         return Reproduction(recorded(path, summary.campaign), summary, name == ALL)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from simplugin.core.formatting import listed
@@ -167,16 +167,14 @@ def _metrics(snapshot: Snapshot) -> dict[_Key, Metric]:
 
 def _change(recorded: Metric | None, now: Metric | None, within: Tolerance) -> MetricChange:
     """Compare one metric."""
-    if now is None:
-        assert recorded is not None
-        return MetricChange(
-            recorded.name, recorded.unit, recorded.value, None, "missing", recorded.unit
-        )
-    if recorded is None:
-        return MetricChange(now.name, now.unit, None, now.value, "new", now.unit)
-    same = within.accepts(recorded.value, now.value) and recorded.unit == now.unit
-    state: State = "ok" if same else "moved"
-    return MetricChange(now.name, now.unit, recorded.value, now.value, state, recorded.unit)
+    known = now or recorded
+    assert known is not None
+    before, after = (each or replace(known, value=None) for each in (recorded, now))
+    state: State = "new" if recorded is None else "missing"
+    if recorded is not None and now is not None:
+        same = within.accepts(recorded.value, now.value) and recorded.unit == now.unit
+        state = "ok" if same else "moved"
+    return MetricChange(known.name, after.unit, before.value, after.value, state, before.unit)
 
 
 def _finite(value: Value) -> Value:

@@ -333,7 +333,7 @@ class RecordedResult:
         from simplugin.inputs.messages import suggestion
         from simplugin.regression.tolerances import ToleranceFile
 
-        now = snapshot_of(self._test.name, other)
+        now = _snapshot_of(self._test.name, other)
         metrics = {metric.name for metric in now.metrics}
         if unknown := [name for name in self._tolerances.get("metrics", ()) if name not in metrics]:
             hint = suggestion(unknown[0], metrics, "there are")
@@ -343,26 +343,15 @@ class RecordedResult:
         return self.mismatch is None
 
 
-def snapshot_of(subject: str, value: object) -> Snapshot:
-    """Return the snapshot of a result, row, mapping or number.
-
-    Raises
-    ------
-    SimpluginError
-        The value has no metrics.
-    """
-    from simplugin.campaigns.keys import versions
+def _snapshot_of(subject: str, value: object) -> Snapshot:
+    """Return the snapshot of a result, row, mapping or number; raise if it has no metrics."""
     from simplugin.regression import snapshots
     from simplugin.results.row import Metric, Row
     from simplugin.scenarios.scenario import ScenarioResult
     from simplugin.simulation import Result
 
-    if isinstance(value, ScenarioResult):
-        return snapshots.snapshot_of_outcome(subject, value, versions(value.row.provenance))
-    if isinstance(value, Result):
-        return snapshots.snapshot_of_result(subject, value, versions(value.provenance))
-    if isinstance(value, Row):
-        return snapshots.snapshot_of_row(subject, value, versions(value.provenance))
+    if isinstance(value, ScenarioResult | Result | Row):
+        return snapshots.snapshot_of(subject, value)
     numbers = value if isinstance(value, Mapping) else {_VALUE: value}
     metrics = {str(name): snapshots.plain_number(each) for name, each in numbers.items()}
     for name, each in metrics.items():
@@ -373,8 +362,7 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
                 " snapshot; give a Result, a ScenarioResult, a Row, a number, or a mapping of names"
                 " to numbers and texts"
             )
-    row = Row(tuple(Metric(*each) for each in metrics.items()))
-    return snapshots.snapshot_of_row(subject, row, versions())
+    return snapshots.snapshot_of(subject, Row(tuple(Metric(*each) for each in metrics.items())))
 
 
 def _brief(comparison: RunComparison) -> list[str]:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.keys import result_relevant, text_digest, versions
+from simplugin.campaigns.keys import result_relevant, text_digest
 from simplugin.inputs.named_files import NamedFiles
-from simplugin.regression.snapshots import snapshot_of_outcome
+from simplugin.regression.snapshots import snapshot_of
 from simplugin.results.row import RunResult
 from simplugin.scenarios.loading import load_scenario, run_scenario, scenario_from
 from simplugin.scenarios.substitutions import canonical_json
@@ -37,9 +37,7 @@ def record(arguments: Mapping[str, Any]) -> RunResult:
     else:
         scenario = scenario_from(document, file, trust=trust)
     outcome = run_scenario(scenario)
-    snapshot = snapshot_of_outcome(
-        arguments["subject"], outcome, versions(outcome.row.provenance), arguments["activities"]
-    )
+    snapshot = snapshot_of(arguments["subject"], outcome, arguments["activities"])
     return RunResult(outcome.row, snapshot.digest, {"snapshot": snapshot})
 
 

@@ -6,12 +6,13 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
+from simplugin.campaigns.keys import versions
 from simplugin.core.errors import SimpluginError
 from simplugin.inputs.messages import problems_of
 from simplugin.regression.activities import (
@@ -25,6 +26,7 @@ from simplugin.regression.tolerances import ACTIVITIES
 from simplugin.results.row import Best, Metric, Row
 from simplugin.scenarios.scenario import ScenarioResult
 from simplugin.simulation import Result
+from simplugin.simulation.metrics import metrics
 
 FORMAT = 1
 TRACE = ".trace.csv.gz"
@@ -155,48 +157,41 @@ class Snapshot:
         }
 
 
-def snapshot_of_row(subject: str, row: Row, versions: Mapping[str, str]) -> Snapshot:
-    """Return the snapshot of a row, without activities."""
-    known = row.provenance
-    return Snapshot(
-        subject,
-        tuple(Metric(each.name, plain_number(each.value), each.unit) for each in row),
-        row.best,
-        settings={name: known[name] for name in _SETTINGS if name in known},
-        options={name: str(value) for name, value in known.get("options", {}).items()},
-        versions=versions,
-    )
-
-
-def snapshot_of_result(subject: str, result: Result, versions: Mapping[str, str]) -> Snapshot:
-    """Return the snapshot of a simulation's result."""
-    from simplugin.simulation.metrics import metrics
-
-    outcome = ScenarioResult(Row(metrics(result), result.provenance), result)
-    return snapshot_of_outcome(subject, outcome, versions)
-
-
-def snapshot_of_outcome(
-    subject: str, outcome: ScenarioResult, versions: Mapping[str, str], most: int = ACTIVITIES
+def snapshot_of(
+    subject: str, value: ScenarioResult | Result | Row, most: int = ACTIVITIES
 ) -> Snapshot:
-    """Return the snapshot of a scenario's result.
+    """Return the snapshot of the result of a scenario or a simulation, or of a row.
 
     Parameters
     ----------
     subject : str
         The scenario's file, or the test.
-    outcome : ScenarioResult
+    value : ScenarioResult, Result or Row
         The result; without a trace, the bars of its schedule are its activities.
-    versions : mapping of str to str
-        Versions of the packages involved.
     most : int
         Maximum number of activities.
     """
-    activities = activities_of(outcome.result, most)
-    if activities is None and outcome.schedule is not None:
-        activities = activities_of_chart(outcome.schedule, most)
-    snapshot = snapshot_of_row(subject, outcome.row, versions)
-    return replace(snapshot, digest=outcome.result.digest(), activities=activities)
+    if isinstance(value, Result):
+        value = ScenarioResult(Row(metrics(value), value.provenance), value)
+    digest = activities = None
+    if isinstance(value, Row):
+        row = value
+    else:
+        row, digest = value.row, value.result.digest()
+        activities = activities_of(value.result, most)
+        if activities is None and value.schedule is not None:
+            activities = activities_of_chart(value.schedule, most)
+    known = row.provenance
+    return Snapshot(
+        subject,
+        tuple(Metric(each.name, plain_number(each.value), each.unit) for each in row),
+        row.best,
+        digest,
+        settings={name: known[name] for name in _SETTINGS if name in known},
+        options={name: str(each) for name, each in known.get("options", {}).items()},
+        versions=versions(known),
+        activities=activities,
+    )
 
 
 def write_snapshot(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:

@@ -298,10 +298,12 @@ def test_lost_and_wrong_workers_are_told(cluster, monkeypatch):
         cluster.with_workers(1)
         with raises_naming(SetupError, "tcp://127", "numpy", "0.1"):
             runners.finished(60)
-    # Those that are there already are asked before the first job.
+    # So is one that is there already, before the first run.
     monkeypatch.setattr("platform.machine", lambda: "abacus")
-    with pytest.raises(SetupError, match=r"worker tcp://127.*instead of abacus"):
-        DaskRunners(cluster.address)
+    with closing(DaskRunners(cluster.address)) as runners:
+        runners.submit(job("square", n=0))
+        with pytest.raises(SetupError, match=r"worker tcp://127.*instead of abacus"):
+            runners.finished(60)
 
 
 def test_lost_scheduler_is_told(this_host, tmp_path):

@@ -144,7 +144,9 @@ def test_which_campaign_is_shown(simplugin, store, tmp_path):
 
 def test_ctrl_c_ends_a_query(simplugin, store, monkeypatch):
     """It counts for many seconds in SQLite, which does not look for signals."""
-    numbers = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) SELECT count({})"
+    sql = (
+        "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e8) SELECT count(i) FROM n"
+    )
     previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
     run = Query.run
 
@@ -154,12 +156,8 @@ def test_ctrl_c_ends_a_query(simplugin, store, monkeypatch):
 
     monkeypatch.setattr(Query, "run", interrupted)
     try:
-        for sql in (
-            numbers.format(10**8, "i") + " FROM n",
-            numbers.format(10**6, "gap") + " FROM n, results",
-        ):
-            told = simplugin("campaign", "query", store, sql)
-            assert (told.returncode, told.stderr) == (130, "simplugin: interrupted\n")
+        told = simplugin("campaign", "query", store, sql)
+        assert (told.returncode, told.stderr) == (130, "simplugin: interrupted\n")
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)

@@ -17,7 +17,7 @@ from simplugin.regression.activities import (
 )
 from simplugin.regression.comparison import compare, explain
 from simplugin.regression.divergence import diverge
-from simplugin.regression.snapshots import snapshot_of_result
+from simplugin.regression.snapshots import snapshot_of
 from simplugin.regression.tolerances import Tolerance
 
 ROUNDS = 4
@@ -61,7 +61,7 @@ def run(platform=None, flops=None):
     amounts = {name: [5e8] * ROUNDS for name in NAMES} | (flops or {})
     placements = [Placement("server", serve, args=(NAMES, 0, 1e7), name="server")]
     placements += [Placement(name, compute, args=(amounts[name],), name="worker") for name in NAMES]
-    return snapshot_of_result("star", simulate(platform or star(), placements), {})
+    return snapshot_of("star", simulate(platform or star(), placements))
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ async def nap(me, duration):
 def test_an_actor_more_is_told():
     placements = [Placement("a", nap, args=(0.25,), name="sleeper")]
     more = [*placements, Placement("b", nap, args=(0.25,), name="other")]
-    alone, both = (snapshot_of_result("x", simulate(star(), p), {}) for p in (placements, more))
+    alone, both = (snapshot_of("x", simulate(star(), p)) for p in (placements, more))
     found, comparison = first(alone, both)
     assert (found.actor, found.recorded, found.now.kind) == ("other", None, "sleep")
     assert comparison.divergence.added == ("other",)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 from simplugin.campaigns.campaign import Campaign, load_campaign
-from simplugin.campaigns.jobs import JobSource, QueuedRunners, RunJob, Runners, RunRecord
+from simplugin.campaigns.jobs import QueuedRunners, RunJob, Runners, RunRecord
 from simplugin.campaigns.running.coordinator import RetryPolicy, run_jobs
 from simplugin.campaigns.running.reporting import CampaignProgress, CampaignSummary
 from simplugin.campaigns.running.run_process import RunProcess, StoppedError
@@ -103,40 +103,8 @@ def run_campaign(
     section = slurm_section(campaign, campaign.place) if options.get("slurm") else None
     start = partial(chosen_runners, options.get("jobs"), options.get("scheduler"), section)
     place = campaign.results(store)
-    return run_source(campaign, place, start, terms, report=progress, stop=stop)
-
-
-def run_source(
-    source: JobSource,
-    store: Path,
-    start: Callable[[], AbstractContextManager[Runners]],
-    terms: RetryPolicy,
-    *,
-    expected: int | None = None,
-    report: Callable[[CampaignProgress], None] | None = None,
-    stop: Callable[[], bool] | None = None,
-    command: Sequence[str] = (),
-) -> CampaignSummary:
-    """Do all runs that are not recorded, with runners that are started with the first one.
-
-    Parameters
-    ----------
-    start : callable
-        Starts the runners; called only if a run is missing.
-    source, store, terms, expected, report, stop, command
-        As in `run_jobs`.
-    """
     with RunnersOnDemand(start) as runners:
-        return run_jobs(
-            source,
-            store,
-            runners,
-            terms=terms,
-            expected=expected,
-            report=report,
-            stop=stop,
-            command=command,
-        )
+        return run_jobs(campaign, place, runners, terms=terms, report=progress, stop=stop)
 
 
 def slurm_section(campaign: Campaign | None, file: Path) -> SlurmSection:

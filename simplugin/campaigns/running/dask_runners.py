@@ -9,6 +9,7 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from simplugin.campaigns.jobs import Failure, QueuedRunners, RunJob, RunRecord, now
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 # Limits and periods [s].
 _CONNECT_LIMIT = 10.0
-_ANSWER_LIMIT = 60.0
 _LOOK_PERIOD = 1.0
 # Number of such periods between replacements of lost workers.
 _REPLACE_PERIOD = 15
@@ -45,8 +45,8 @@ class DaskRunners(QueuedRunners):
     Raises
     ------
     SetupError
-        Dask is not installed, the scheduler does not answer, or a worker has other versions of
-        the software that results depend on.
+        Dask is not installed, or the scheduler does not answer. Each worker compares the software
+        that results depend on before its first run; `finished` raises if one has other versions.
     """
 
     def __init__(
@@ -63,7 +63,6 @@ class DaskRunners(QueuedRunners):
         self._is_closed = False
         try:
             self._expected = dask_tasks.software()
-            self._on_loop(self._compare(), _ANSWER_LIMIT)
             self._start(self._look())
         except BaseException:
             self.close()
@@ -118,7 +117,9 @@ class DaskRunners(QueuedRunners):
             return
         self._is_closed = True
         with suppress(RuntimeError):  # its loop has ended
-            self._on_loop(self._stop(), _CONNECT_LIMIT)
+            loop = self._client.loop.asyncio_loop
+            stopping = asyncio.wait_for(self._stop(), _CONNECT_LIMIT)
+            asyncio.run_coroutine_threadsafe(stopping, loop).result()
         self._client.close(timeout=_CONNECT_LIMIT)
 
     async def _stop(self) -> None:
@@ -128,27 +129,14 @@ class DaskRunners(QueuedRunners):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _compare(self) -> None:
-        """Read the list of workers, and raise if one has other software."""
-        self._nthreads = dict(await self._client.scheduler.ncores())
-        if not self._nthreads:
-            return
-        answers = await self._client.run(dask_tasks.software, on_error="return")
-        for worker, found in answers.items():
-            if isinstance(found, ImportError):
-                raise _not_installed(worker, found)
-            if isinstance(found, BaseException):
-                raise SetupError(f"worker {worker} of the Dask cluster fails: {found!r}") from found
-            dask_tasks.require_same(found, self._expected, worker)
-
     async def _look(self) -> None:
         """Read the numbers of threads of the workers every second."""
         try:
             for look in count(1):
-                await asyncio.sleep(_LOOK_PERIOD)
                 self._nthreads = dict(await self._client.scheduler.ncores())
                 if self._replace_lost is not None and look % _REPLACE_PERIOD == 0:
                     self._replace_lost(len(self._nthreads))
+                await asyncio.sleep(_LOOK_PERIOD)
         except OSError:
             self._answers.put(self._gone())
         except Exception as error:
@@ -170,7 +158,8 @@ class DaskRunners(QueuedRunners):
                 raise
             self._answers.put(self._gone())
         except ImportError as error:
-            self._answers.put(_not_installed("that joined", error))
+            message = f"a worker of the Dask cluster cannot import simplugin ({error}); install"
+            self._answers.put(SetupError(f"{message} the same version there as here"))
         except Exception as error:
             self._answers.put(error)
         finally:
@@ -185,11 +174,6 @@ class DaskRunners(QueuedRunners):
             task.add_done_callback(self._tasks.discard)
 
         self._client.loop.add_callback(begin)
-
-    def _on_loop(self, work: Coroutine[Any, Any, None], limit: float) -> None:
-        """Run a task in the loop of the client, and wait for it."""
-        loop = self._client.loop.asyncio_loop
-        asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, limit), loop).result()
 
     def _gone(self) -> SetupError:
         """Return the error for a scheduler that is gone."""
@@ -219,23 +203,17 @@ def _connected(cluster: str | Cluster, address: str) -> Any:
 
 def _check_address(address: str) -> None:
     """Raise unless a text is an address: a client of Dask would not end properly with it."""
-    from distributed.comm.addressing import parse_address, parse_host_port
     from distributed.comm.registry import get_backend
 
-    parse: Any = parse_host_port  # which has no types
-    backend_of: Any = get_backend
-    scheme, place = parse_address(address)
+    backend_of: Any = get_backend  # which has no types
     try:
-        backend_of(scheme)
-        if scheme == "inproc":
+        parts = urlsplit(address if "://" in address else f"tcp://{address}")
+        backend_of(parts.scheme)
+        if parts.scheme == "inproc" or (parts.hostname and parts.port):
             return
-        host, port = parse(place)
+        reason = "it has no port" if parts.hostname else "it has no host"
     except (ValueError, ImportError) as error:
         reason = str(error)
-    else:
-        if host and 0 < port < 1 << 16:
-            return
-        reason = "it has no host" if not host else f"port {port} is not between 1 and 65535"
     raise SetupError(
         f"{address!r} is no address of a Dask scheduler ({reason}); give the one that 'dask "
         "scheduler' prints, for instance tcp://10.0.0.1:8786"
@@ -262,14 +240,6 @@ def load_quietly() -> None:
         raise SetupError(
             f"Dask is not installed here ({error}); pip install 'simplugin[dask]'"
         ) from error
-
-
-def _not_installed(worker: str, error: ImportError) -> SetupError:
-    """Return the error for a worker without simplugin."""
-    return SetupError(
-        f"worker {worker} of the Dask cluster cannot import simplugin ({error}); install the "
-        "same version there as here"
-    )
 
 
 def _lost_with_workers(job: RunJob, error: Any) -> RunRecord:

@@ -1,4 +1,4 @@
-"""The table of runs: its columns, as pandas, as files, and as a view for SQL.
+"""The table of runs: its columns, as pandas, as files, and as a table for SQL.
 
 The columns are in this order: the identification of the run (`campaign`, `position`, `key`,
 `status`), the varied dotted keys, the metrics, then `optimum`, `bound` and `gap`, and further data
@@ -12,7 +12,6 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -44,37 +43,13 @@ _READING = (
     sqlite3.SQLITE_FUNCTION,
     sqlite3.SQLITE_RECURSIVE,
 )
-_VIEW = """
-    CREATE TEMP VIEW results AS SELECT {columns}
-    FROM main.members m JOIN main.runs r ON r.key = m.key
-    LEFT JOIN main.texts s ON s.number = r.shape
-    LEFT JOIN main.texts b ON b.number = r.provenance_base
-    LEFT JOIN main.texts v ON v.number = r.versions
-    WHERE {conditions}
-"""
-_EXPRESSIONS = {
-    "campaign": "m.campaign",
-    "position": "m.position",
-    "key": "lower(hex(m.key))",
-    "status": "r.status",
-    "optimum": "CASE cell(s.text, 'best', 'proof') WHEN 'optimum' THEN r.best END",
-    "bound": "CASE cell(s.text, 'best', 'proof') WHEN 'bound' THEN r.best END",
-    "gap": "r.gap",
-    "seed": "coalesce(cell(r.provenance, 'seed'), cell(b.text, 'seed'))",
-    "duration": "r.duration",
-    "started": "r.started",
-    "place": "r.place",
-    "attempts": "r.attempt",
-    "failure": "r.failure",
-    "error": "r.error",
-    "simplugin": "coalesce(cell(v.text, 'simplugin'), cell(b.text, 'simplugin'))",
-    "simgrid": "coalesce(cell(v.text, 'simgrid'), cell(b.text, 'simgrid'))",
-    "digest": "r.digest",
-}
-_LARGEST = 2**63  # beyond the integers of pandas
-
-_NAMES = tuple(_EXPRESSIONS)
-_FIRST, _BEST, _LAST = _NAMES[:4], _NAMES[4:7], _NAMES[7:]
+_FIRST = ("campaign", "position", "key", "status")
+_BEST = ("optimum", "bound", "gap")
+_LAST = (
+    *("seed", "duration", "started", "place", "attempts", "failure", "error"),
+    *("simplugin", "simgrid", "digest"),
+)
+_LARGEST = 2**63  # beyond the integers of pandas and SQLite
 
 
 @dataclass(frozen=True)
@@ -197,14 +172,14 @@ def _column(cells: list[Any]) -> Any:
 
 
 class Query:
-    """A read-only connection with the views ``results``, of all runs, and ``units``, of metrics.
+    """A read-only connection with the tables ``results``, of all runs, and ``units``, of metrics.
 
     Parameters
     ----------
     path : path
         The store.
     campaign : int, optional
-        Number of the campaign in the views; by default all campaigns.
+        Number of the campaign in the tables; by default all campaigns.
     wall_limit : float
         Time limit of a query [s].
 
@@ -218,21 +193,15 @@ class Query:
         self, path: Path, campaign: int | None = None, wall_limit: float = math.inf
     ) -> None:
         self._path = path
-        self._interrupted = False
         self._wall_limit = wall_limit
         self._end = math.inf
         self._connection = read_only(path)
         try:
             columns = columns_of(self._connection, campaign)
             self.columns = columns.names
-            # SQLite may read a number in JSON with a wrong last bit.
-            self._connection.create_function("cell", -1, self._json_cell, deterministic=True)
-            self._connection.execute(_view(columns, campaign))
-            units = ", ".join(
-                f"({_text(name)}, {_text(unit)})" for name, unit in columns.units.items()
-            )
-            rows = f"VALUES {units}" if units else "SELECT NULL, NULL WHERE 0"
-            self._connection.execute(f"CREATE TEMP VIEW units (metric, unit) AS {rows}")
+            cells = cells_of(self._connection, columns, campaign, every=False)
+            self._add_table("results", self.columns, cells)
+            self._add_table("units", ("metric", "unit"), columns.units.items())
             self._connection.set_authorizer(
                 lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
             )
@@ -265,13 +234,14 @@ class Query:
         """Close the file."""
         self._connection.close()
 
-    def _json_cell(self, text: str | None, *keys: str) -> Any:
-        """Return a value inside JSON; note Ctrl-C, which SQLite reports as any exception."""
-        try:
-            return _cell(text, *keys)
-        except KeyboardInterrupt:
-            self._interrupted = True
-            raise
+    def _add_table(self, table: str, columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
+        """Create a temporary table; columns have no type, so that values stay as they are."""
+        names = ", ".join(f"NULL AS {_quoted(name)}" for name in columns)
+        self._connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {names} WHERE 0")
+        add = f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})"
+        self._connection.execute("BEGIN")
+        self._connection.executemany(add, (list(map(_sql_value, row)) for row in rows))
+        self._connection.execute("COMMIT")
 
     def _rows(self, answer: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of an answer."""
@@ -283,11 +253,11 @@ class Query:
     def _query_error(self, error: Exception) -> StoreError | KeyboardInterrupt:
         """Return the error of a query, with a list of tables and columns."""
         text, code = str(error), getattr(error, "sqlite_errorcode", 0)
-        if code == sqlite3.SQLITE_INTERRUPT and not self._interrupted and monotonic() > self._end:
+        if code == sqlite3.SQLITE_INTERRUPT and monotonic() > self._end:
             message = f"no answer within {self._wall_limit:g} s"
             remedy = "ask for fewer rows, or raise --wall-limit"
             return StoreError(message, file=self._path, remedy=remedy)
-        if self._interrupted or code == sqlite3.SQLITE_INTERRUPT:
+        if code == sqlite3.SQLITE_INTERRUPT:
             return KeyboardInterrupt()
         if code == sqlite3.SQLITE_AUTH:
             message, remedy = "a query can only read", "run a campaign to add rows"
@@ -305,39 +275,15 @@ class Query:
         )
 
 
-def _view(columns: RunColumns, campaign: int | None) -> str:
-    """Return the statement that creates the view of the runs."""
-    varied = {column: f"cell(m.varied, {_text(key)})" for key, column in columns.varied.items()}
-    metrics = {column: f"cell(r.metrics, {_text(key)})" for key, column in columns.metrics.items()}
-    known = _EXPRESSIONS | varied | metrics
-    sql = ", ".join(f"{known[name]} AS {_quoted(name)}" for name in columns.names)
-    conditions = COUNTING.replace("FROM runs", "FROM main.runs")
-    if campaign is not None:
-        conditions += f" AND m.campaign = {campaign:d}"
-    return _VIEW.format(columns=sql, conditions=conditions)
-
-
 def _quoted(name: str) -> str:
     """Return a name of SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def _text(text: str) -> str:
-    """Return a text of SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-# The columns of a row read the same text one after the other.
-_parsed = lru_cache(64)(value_of)
-
-
-def _cell(text: str | None, *keys: str) -> Any:
-    """Return a value inside JSON, for SQL; NaN is NULL."""
-    value = None if text is None else _parsed(text)
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    if isinstance(value, dict | list):
-        return text_of(value)
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        return float(value)
-    return value
+def _sql_value(cell: Cell) -> Cell:
+    """Return a cell that SQLite can hold."""
+    if isinstance(cell, str):
+        return cell.encode("utf-8", "backslashreplace").decode()
+    if isinstance(cell, int) and not -_LARGEST <= cell < _LARGEST:
+        return float(cell)
+    return cell

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,17 +26,7 @@ from simplugin.results.row import RunResult
 # Maximum wait for another program that locks the file, such as a shell of SQLite [s].
 _PATIENCE = 10.0
 _LARGEST = 2**63
-_RUN_COLUMNS = (
-    *("key", "attempt", "campaign", "status", "started", "duration", "place", "versions"),
-    *("shape", "metrics", "best", "gap", "digest", "provenance_base", "provenance", "contents"),
-    *("failure", "error"),
-)
-_ADD_RUN = f"""
-    INSERT INTO runs ({", ".join(_RUN_COLUMNS)}) VALUES (
-        :key, 1 + (SELECT coalesce(max(attempt), 0) FROM runs WHERE key = :key),
-        {", ".join(f":{name}" for name in _RUN_COLUMNS[2:])}
-    )
-"""
+_ATTEMPTS = "SELECT coalesce(max(attempt), 0) FROM runs WHERE key = ?"
 _ADD_MEMBER = """
     INSERT INTO members (campaign, position, key, varied, arguments) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (campaign, position) DO UPDATE SET key = excluded.key, varied = excluded.varied,
@@ -110,10 +100,8 @@ class Store(AbstractContextManager["Store"]):
         names = ("identity", "title", "file", "text", "total", "target")
         row = {name: getattr(source, name) for name in names}
         row |= {"begun": datetime.now(UTC).isoformat(timespec="seconds"), "recipe": recipe}
-        add = f"INSERT INTO campaigns ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
         with self._atomic():
-            number = self._connection.execute(add, list(row.values())).lastrowid
-        assert number is not None
+            number = self._add("campaigns", row)
         if recipe is not None:
             self._with_recipe.add(number)
         self.commit()
@@ -146,11 +134,13 @@ class Store(AbstractContextManager["Store"]):
             The key has a result already, the record has a value that is not a container, number
             or text, or the disk is full; nothing is added.
         """
-        row: dict[str, Any] = dict.fromkeys(_RUN_COLUMNS)
+        key = bytes.fromhex(record.job.key)
         with self._atomic():
             self._add_member(campaign, record.job)
-            row |= {
-                "key": bytes.fromhex(record.job.key),
+            (earlier,) = self._connection.execute(_ATTEMPTS, (key,)).fetchone()
+            row: dict[str, Any] = {
+                "key": key,
+                "attempt": earlier + 1,
                 "campaign": campaign,
                 "status": "failed" if record.measured is None else "done",
                 "started": record.started,
@@ -165,7 +155,7 @@ class Store(AbstractContextManager["Store"]):
                 # The output of programs may hold any bytes.
                 text = failure.text.encode("utf-8", "backslashreplace").decode("utf-8")
                 row |= {"failure": failure.kind, "error": text}
-            self._connection.execute(_ADD_RUN, row)
+            self._add("runs", row)
 
     def commit(self) -> None:
         """Make all appended rows durable.
@@ -199,6 +189,14 @@ class Store(AbstractContextManager["Store"]):
                 self.commit()
         finally:
             self.close()
+
+    def _add(self, table: str, row: Mapping[str, Any]) -> int:
+        """Add a row to a table; return its number."""
+        places = ", ".join("?" * len(row))
+        add = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})"
+        number = self._connection.execute(add, list(row.values())).lastrowid
+        assert number is not None
+        return number
 
     def _add_member(self, campaign: int, job: RunJob) -> None:
         """Add a job to the members of a campaign, or replace the member at its position."""
