@@ -91,7 +91,7 @@ def test_functions_without_deployment(two_hosts: Path) -> None:
         simulate(two_hosts, [("bob", worker)], functions=FUNCTIONS)
 
 
-@pytest.mark.parametrize("actors", [5, [("ada",)], [("ada", None)], [(3, worker)]])
+@pytest.mark.parametrize("actors", [5, [("ada",)], [("ada", 3)], [(3, worker)]])
 def test_actors_that_are_none(two_hosts: Path, actors: Any) -> None:
     with pytest.raises(DeploymentError):
         simulate(two_hosts, actors)

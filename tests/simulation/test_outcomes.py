@@ -243,8 +243,6 @@ def test_function_that_is_not_async(two_hosts: Path) -> None:
     for function in (plain, print, functools.partial(dict)):
         with pytest.raises(NotAsyncError):
             simulate(two_hosts, [("ada", function)])
-    with pytest.raises(DeploymentError):
-        simulate(two_hosts, [("ada", 3)])
 
 
 @on_both
@@ -348,6 +346,12 @@ def test_back_end_that_cannot_be_loaded(two_hosts: Path, monkeypatch: pytest.Mon
     monkeypatch.setitem(BACK_ENDS, "threads", "simplugin.simulation.not_built:BackEnd")
     with raises_naming(SetupError, "not_built"):
         simulate(two_hosts, [("ada", sleeper, 1.0)], back_end="threads")
+
+
+@on_both
+def test_energy_needs_the_wattages_of_all_hosts(two_hosts: Path, back_end: Any) -> None:
+    with raises_naming(PlatformError, two_hosts.name, "'ada'", "'bob'"):
+        simulate(two_hosts, [], energy=True, back_end=back_end)
 
 
 async def renders(me: Any, notes: str) -> None:

@@ -164,30 +164,6 @@ def test_wifi_rates(back_end: Any, tmp_path: Path) -> None:
         simulate(write(tmp_path, "Wifi", WIFI.replace("RATE", "2")), actors)
 
 
-@pytest.mark.parametrize("routing", ["Full", "Floyd", "Dijkstra", "DijkstraCache"])
-def test_a_transfer_takes_its_own_way(back_end: Any, routing: str) -> None:
-    async def send(me: Any) -> list[float]:
-        await me.sendto("ada", "bob", 1e8)
-        there = me.now
-        await me.sendto("bob", "ada", 1e8)
-        return [there, me.now - there]
-
-    routes = [
-        Route("ada", "bob", ["down"], symmetrical=False),
-        Route("bob", "ada", ["up"], symmetrical=False),
-    ]
-    parts = [Host("ada", 1e9), Host("bob", 1e9), Link("down", 1e8, 1e-3), Link("up", 1e6, 1e-3)]
-    options = SimGridOptions(network_model="CM02")
-    result = simulate(
-        Platform(Zone("z", routing, parts, routes)),
-        [("ada", send)],
-        options=options,
-        back_end=back_end,
-    )
-    # Cross-traffic takes 5 % of the rate on the way back: 20 MB/s fill a link of 1 MB/s.
-    assert result.value_of("send") == pytest.approx([5.001, 100.001], rel=1e-9)
-
-
 @pytest.mark.parametrize("routing", ["Dijkstra", "DijkstraCache"])
 @settings(max_examples=12)
 @given(

@@ -7,6 +7,7 @@ from typing import Any
 from conformance import ada, attempt, bob, cyd, receive, returns, scenario, send, tried
 from worlds import AB, AB_LATENCY, AC, AC_LATENCY, BC, BC_LATENCY, DUPLEX, LOOPBACK, PLAIN, ab, ac
 
+from simplugin.core.errors import TimeoutException
 from simplugin.simulation import SimGridOptions
 
 # ---- rendezvous ---------------------------------------------------------------------------------
@@ -186,10 +187,14 @@ async def remaining_bytes(me: Any) -> list[Any]:
 # ---- time limits --------------------------------------------------------------------------------
 
 
-@returns([("TimeoutException", 1.5), True, False])
+@returns([1.5, True, False, "CANCELED"])
 async def give_up_sending(me: Any) -> list[Any]:
     box = me.mailbox("box")
-    return [await tried(me, box.put("unwanted", 1e6, timeout=1.5)), box.empty, box.listen()]
+    try:
+        await box.put("unwanted", 1e6, timeout=1.5)
+    except TimeoutException as error:
+        return [me.now, box.empty, box.listen(), error.activity.state]
+    return []
 
 
 @returns([("TimeoutException", 2.5), True])
