@@ -57,8 +57,3 @@ def ab(size: float) -> float:
 def ac(size: float) -> float:
     """Return how long `size` bytes take alone from ada to cyd [s]."""
     return AC_LATENCY + size / AC
-
-
-def bc(size: float) -> float:
-    """Return how long `size` bytes take alone from bob to cyd [s]."""
-    return BC_LATENCY + size / BC
