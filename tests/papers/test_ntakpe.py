@@ -303,14 +303,6 @@ def test_far_apart_no_graph_suffers():
         assert measured(arriving(100.0), setting).slowdown == pytest.approx(np.ones(3), rel=1e-4)
 
 
-def test_no_makespan_is_below_its_bound():
-    case = Case("fft", 2, 0, "lille")
-    own = campaign.own_makespans(case, "online", PAPER)
-    least = campaign.bound(case, transfers=True, tolerance=1e-4)
-    makespans = [measured(case, each).makespan for each in campaign.EIGHT.values()]
-    assert 0 < least <= min(makespans) <= sum(own)
-
-
 def test_the_weight_of_the_fairest_strategy_is_the_papers():
     for family, mu in (("random", 0.5), ("fft", 0.3)):
         case = Case(family, 4, 0, "lille")

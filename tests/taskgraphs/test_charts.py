@@ -25,15 +25,9 @@ CHAIN = graph_of("c", [1e9, 1e9], [(0, 1)], 1.0)
 @pytest.fixture
 def schedule():
     """Two graphs: a fork on both clusters, and a chain."""
-    return Schedule(
-        SITE, GraphSet((FORK, CHAIN)),
-        cluster=np.array([0, 1, 1, 0, 0]),
-        start=np.array([0.0, 1.0, 1.0, 1.0, 2.0]),
-        finish=np.array([1.0, 3.0, 3.0, 2.0, 3.0]),
-        processor_start=np.array([0, 2, 4, 5, 6, 7]),
-        processor=np.array([0, 1, 2, 4, 3, 0, 1]),
-        order=np.arange(5),
-    )  # fmt: skip
+    dates = np.array([0.0, 1.0, 1.0, 1.0, 2.0]), np.array([1.0, 3.0, 3.0, 2.0, 3.0])
+    places = [[0, 1], [2, 4], [3], [0], [1]]
+    return Schedule.of(SITE, GraphSet((FORK, CHAIN)), places, *dates, range(5))
 
 
 def test_bars_are_tasks(schedule):

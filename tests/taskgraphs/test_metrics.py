@@ -38,15 +38,13 @@ def test_efficiency():
     site = site_of([2, 1], [1.0, 2.0])
     graphs = GraphSet((graph_of("a", [8.0, 2.0]), graph_of("b", [6.0])))
     dates = np.array([0.0, 8.0, 0.0]), np.array([4.0, 10.0, 3.0])
-    places = np.array([0, 2, 3, 4]), np.array([0, 1, 0, 2])
-    done = Schedule(site, graphs, np.array([0, 0, 1]), *dates, *places, np.array([0, 2, 1]))
+    done = Schedule.of(site, graphs, [[0, 1], [0], [2]], *dates, [0, 2, 1])
     assert metrics.efficiency(done) == pytest.approx(0.4)
 
 
 def test_nothing_to_do_is_done_efficiently():
     site, graphs = site_of([1], [1.0]), GraphSet((graph_of("a", [0.0]),))
-    zero, one = np.array([0]), np.array([0, 1])
-    nothing = Schedule(site, graphs, zero, np.zeros(1), np.zeros(1), one, zero, zero)
+    nothing = Schedule.of(site, graphs, [[0]], np.zeros(1), np.zeros(1), [0])
     assert metrics.efficiency(nothing) == 1.0
 
 

@@ -71,24 +71,13 @@ def test_everything_starts_as_soon_as_it_can_and_once(seed, planned):
         else:
             {"release": released, "arrive": arrived, "finish": finished}[kind].add(which)
             getattr(progress, kind)(which)
+        left = [graphs.graph_of[task] for task in range(graphs.n_tasks) if task not in finished]
+        assert progress.left == [left.count(graph) for graph in range(graphs.n_graphs)]
+        assert progress.is_over == (not left)
     assert progress.is_over
     assert progress.order == list(places)
     assert len(finished) == graphs.n_tasks
     assert all(progress.finished)
-
-
-def test_what_is_left_of_each_graph():
-    progress = TaskProgress(GraphSet((graph_of("g", [1.0, 1.0]),)), 1)
-    progress.assign(0, [0])
-    progress.release(0)
-    assert progress.ready_tasks() == [1]
-    assert progress.tasks_to_start() == [0]
-    assert (progress.left, progress.is_over) == ([2], False)
-    progress.finish(0)
-    assert (progress.left, progress.is_over) == ([1], False)
-    assert progress.processors == [(0,), None]
-    with pytest.raises(IndexError):
-        progress.assign(1, [1])
 
 
 @pytest.mark.parametrize(

@@ -215,29 +215,6 @@ def replace_allocation(rng, old, site):
     return SimpleNamespace(processors=processors, time=rng.permutation(old.time))
 
 
-def test_who_waits_is_estimated_from_what_really_happened():
-    site = site_of([1], [1.0])
-    graphs = GraphSet(
-        tuple(graph_of(name, [flop]) for name, flop in (("a", 3), ("b", 2), ("c", 1)))
-    )
-    mapper = Mapper(graphs, allocated(graphs, site, 1), site)
-    first, second = mapper.map_ready(0.0, [0, 1])
-    assert (first.start, first.finish, second.start, second.finish) == (0.0, 3.0, 3.0, 5.0)
-    mapper.started(0, 0.5)
-    # The first ends at 3.5 s, the second at 5.5 s.
-    [third] = mapper.map_ready(1.0, [2])
-    assert (third.start, third.finish) == (5.5, 6.5)
-    # At 4 s the first is late: it may end any time now.
-    mapper.map_ready(4.0, [])
-    _, start, finish, *_ = mapper._kernel.schedule()
-    assert (start[2], finish[2]) == pytest.approx((6.0, 7.0), rel=1e-12)
-    mapper.finished(0, 4.5)
-    mapper.started(1, 4.5)
-    mapper.finished(1, 5.0)
-    mapper.map_ready(5.0, [])
-    assert mapper._kernel.schedule()[2].tolist() == [4.5, 5.0, 6.0]
-
-
 SITE = site_of([4], [1.0])
 CHAIN = GraphSet((graph_of("a", [1.0, 1.0], [(0, 1)]), graph_of("b", [1.0])))
 ONES = allocated(CHAIN, SITE, 1)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naming import raises_naming
-from small_graphs import allocation_of, graph_of, random_scene, run_on, site_of, star
+from small_graphs import graph_of, random_scene, site_of, star
 
 from simplugin.core.errors import PlatformError, WorkloadError
 from simplugin.platforms.sites import LILLE, NANCY, RENNES
-from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
+from simplugin.taskgraphs.assumptions import PAPER
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shares import (
     checked_shares,
@@ -114,11 +114,8 @@ def schedule():
     """Return two tasks of 4 and 2 s, 6 bytes from one to the other, on two hosts of one cluster."""
     site = site_of([2, 1], [1.0, 1.0])
     graphs = GraphSet((graph_of("g", [8.0, 4.0], [(0, 1)], 6.0),), np.array([1.0]))
-    hosts = np.array([0, 1, 0, 1])
     dates = np.array([1.0, 8.0]), np.array([5.0, 10.0])
-    return Schedule(
-        site, graphs, np.array([0, 0]), *dates, np.array([0, 2, 4]), hosts, np.array([0, 1])
-    )
+    return Schedule.of(site, graphs, [[0, 1], [0, 1]], *dates, [0, 1])
 
 
 def changed(schedule, **fields):
@@ -189,12 +186,6 @@ def test_contributions_by_hand():
         contribution(graphs, PLACE, "height")
 
 
-def test_equations_by_hand():
-    assert proportional([1, 3]).tolist() == [0.25, 0.75]
-    # Eq. (2): 0.7 / 2 + 0.3 * 0.25, and 0.7 / 2 + 0.3 * 0.75.
-    assert weighted([1, 3], 0.7).tolist() == pytest.approx([0.425, 0.575])
-
-
 @given(GAMMAS, st.floats(0, 1), st.floats(1e-6, 1e6))
 def test_equations(gamma, mu, unit):
     shares = weighted(gamma, mu)
@@ -237,39 +228,6 @@ class TestCheckedShares:
     def test_wrong_shape(self, shares):
         with raises_naming(WorkloadError, shares, "2"):
             checked_shares(shares, 2)
-
-
-TOGETHER = ModelAssumptions(redistribution="together", packing="off")
-
-
-def starts(multi, graph):
-    """Return when tasks start by estimates, apart and together, and on SimGrid."""
-    graphs, allocations = GraphSet((graph,)), [allocation_of(graph, 1)]
-    apart, together = (
-        plan(graphs, allocations, multi.site(), assumptions=assumptions).start
-        for assumptions in (PAPER, TOGETHER)
-    )
-    done = run_on(multi, (graph,), counts=1, assumptions=TOGETHER)
-    return apart, together, done.schedule.start
-
-
-def test_who_sends_to_two_shares_its_links():
-    # From one processor to two others, 1 GB each; one stays where it is, and costs as much.
-    graph = graph_of("g", [1e9, 3e9, 3e9], [(0, 1), (0, 2)], 1e9)
-    apart, together, real = starts(star(3, switch_bandwidth=1e12), graph)
-    assert apart.tolist() == pytest.approx([0.0, 2.0, 2.0])
-    assert together.tolist() == pytest.approx([0.0, 3.0, 3.0])
-    assert real.tolist() == pytest.approx([0.0, 3.0, 3.0], rel=1e-6)
-
-
-def test_what_passes_a_switch_waits_for_what_passes_it_before():
-    # Two pairs of tasks hand 1 GB each through a switch of 1 GB/s: the first task that is mapped
-    # is estimated to get its data before the other; really they share.
-    graph = graph_of("g", [1e9, 1e9, 3e9, 3e9], [(0, 2), (1, 3)], 1e9)
-    apart, together, real = starts(star(4), graph)
-    assert apart[2:].tolist() == pytest.approx([2.0, 2.0])
-    assert together[2:].tolist() == pytest.approx([2.0, 3.0])
-    assert np.max(real) == pytest.approx(np.max(together), rel=1e-6)
 
 
 def test_clusters_know_their_switch():
