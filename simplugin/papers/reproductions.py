@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, ClassVar
 
 from simplugin.campaigns.jobs import RunJob
 from simplugin.campaigns.keys import software
@@ -42,6 +42,9 @@ class ReproductionJobs:
     figures: bool
     file: str = ""
     text: str = ""
+    target: ClassVar[str] = TARGET
+    # Each part is stored with its arguments.
+    recipe: ClassVar[None] = None
 
     @classmethod
     def of(cls, name: str, *, quick: bool, figures: bool) -> ReproductionJobs:
@@ -71,16 +74,6 @@ class ReproductionJobs:
     def total(self) -> int:
         """Number of parts."""
         return sum(1 for _ in self._parts())
-
-    @property
-    def target(self) -> str:
-        """The target of all jobs."""
-        return TARGET
-
-    @property
-    def recipe(self) -> None:
-        """No recipe: each part is stored with its arguments."""
-        return None
 
     def jobs(self) -> Iterator[RunJob]:
         """Make the jobs: claims first, then figures."""

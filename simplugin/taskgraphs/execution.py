@@ -179,11 +179,7 @@ def execute(
     )
     first = site.names[0]
     try:
-        result = simulate(
-            platform,
-            [(first, conduct, orders)],
-            **simulation,
-        )
+        result = simulate(platform, [(first, conduct, orders)], **simulation)
     except DeploymentError as error:
         raise no_host(site, first) from error
     except ActorError as error:

@@ -69,25 +69,22 @@ class SharedDeployment:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        for name in ("flop", "byte", "weight", "speed", "bandwidth"):
-            values = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
-            if not np.all(np.isfinite(values) & (values >= 0)):
-                raise WorkloadError(f"{name} has a negative or infinite value; give numbers >= 0")
-            object.__setattr__(self, name, values)
-        for name in ("application", "host", "parent", "link"):
-            values = np.ascontiguousarray(getattr(self, name), dtype=np.int64)
-            object.__setattr__(self, name, values)
-        object.__setattr__(self, "computes", np.ascontiguousarray(self.computes, dtype=bool))
-        for length, names in (
-            (len(self.applications), ("flop", "byte", "weight")),
-            (len(self.hosts), ("speed",)),
-            (len(self.links), ("bandwidth",)),
-            (len(self.application), ("host", "parent", "link", "computes")),
+        for kind, length, names in (
+            (np.float64, len(self.applications), ("flop", "byte", "weight")),
+            (np.float64, len(self.hosts), ("speed",)),
+            (np.float64, len(self.links), ("bandwidth",)),
+            (np.int64, len(self.application), ("application", "host", "parent", "link")),
+            (np.bool_, len(self.application), ("computes",)),
         ):
             for name in names:
-                shape = getattr(self, name).shape
-                if shape != (length,):
-                    raise WorkloadError(f"{name} has shape {shape}; give ({length},)")
+                values = np.ascontiguousarray(getattr(self, name), dtype=kind)
+                if kind is np.float64 and not np.all(np.isfinite(values) & (values >= 0)):
+                    raise WorkloadError(
+                        f"{name} has a negative or infinite value; give numbers >= 0"
+                    )
+                if values.shape != (length,):
+                    raise WorkloadError(f"{name} has shape {values.shape}; give ({length},)")
+                object.__setattr__(self, name, values)
         if np.any(self.flop <= 0) or np.any(self.weight <= 0):
             raise WorkloadError("flop and weight of an application must be positive")
         for name, count in (("application", self.n_applications), ("host", self.n_hosts)):

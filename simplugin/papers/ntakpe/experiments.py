@@ -55,7 +55,7 @@ from simplugin.results.curves import CurvePlot
 from simplugin.taskgraphs.assumptions import PAPER
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.metrics import unfairness
-from simplugin.taskgraphs.policies.allocation import Allocation, scrap, scrap_max
+from simplugin.taskgraphs.policies.allocation import Allocation, Allocator, scrap_max
 from simplugin.taskgraphs.policies.lists import global_ordering
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shares import es
@@ -209,7 +209,7 @@ class Use(NamedTuple):
     tasks: int
 
 
-_PROCEDURES = {"SCRAP": scrap, "SCRAP-MAX": scrap_max}
+_PROCEDURES = {"SCRAP": Allocator.scrap, "SCRAP-MAX": Allocator.scrap_max}
 # Constraints, and the least of those that are loose.
 BETAS, LOOSE = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0), 0.8
 ALONE = Scope((10,), 5)
@@ -232,7 +232,7 @@ def _use(procedure: str, case: Case, graph: TaskGraph, beta: float) -> Use:
     done = execute(
         GraphSet((graph,)),
         site,
-        (_PROCEDURES[procedure](graph, site, beta),),
+        (_PROCEDURES[procedure](Allocator(graph, site), beta),),
         platform=SUBSETS[case.site].platform(),
     )
     mean, peak = power_in_use(done.schedule)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.core.elementary import exp
 from simplugin.market.model import PricedAssignment
 from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.settings import (
@@ -16,7 +15,6 @@ from simplugin.papers.zheng.settings import (
     TASKS,
     ExperimentSetting,
     best_of,
-    bisected,
     by_class,
 )
 from simplugin.papers.zheng.table1 import outcome
@@ -28,12 +26,7 @@ from simplugin.workloads.bundles import CLASSES
 # Fairness falls with lambda at the first of these discount rates and rises at the last.
 FALLING, RISING = 0.002, 0.02
 RATES = (FALLING, 0.003, 0.006, 0.01, RISING, 0.03)
-# Below this rate, at which alpha m / n is 1/2, the equal split is fairer than no N_max, if peers
-# differ little. The k-th task has about (1 - k alpha) times the value of the first. A peer with a
-# value above the mean by the part d gets d / alpha more tasks than others, and its time differs
-# from the mean by the part |n d / (alpha m) - d|; under the equal split by d.
-THRESHOLD = N_PEERS / (2 * TASKS)
-SITES, QUICK_SITES, TURNING_SITES = 200, 10, 10
+SITES, QUICK_SITES = 200, 10
 _STEP, _COARSE = 0.05, 0.25
 _CHANGE = 1e-9
 
@@ -106,17 +99,6 @@ def ends(seed: int, degree: float, setting: ExperimentSetting) -> tuple[float, f
     return found[0], found[1]
 
 
-def turning_rate(seed: int, degree: float, kind: str) -> float:
-    """Return the discount rate at which the equal split is as fair as no N_max, by bisection."""
-
-    def is_equal_fairer(rate: float) -> bool:
-        equal, free = ends(seed, degree, ExperimentSetting(kind, rate))
-        return free <= equal
-
-    low, high = bisected((THRESHOLD / 20, THRESHOLD * 5), 1e-3, is_equal_fairer)
-    return exp(0.5 * (low + high))
-
-
 def fairness(quick: bool) -> dict[str, Quantity]:
     """Measure where fairness begins, rises and ends."""
     kinds = ("computation",) if quick else tuple(CLASSES)
@@ -142,7 +124,7 @@ def fairness(quick: bool) -> dict[str, Quantity]:
             note=f"curves that rise without a fall, from lambda 1 to where N_max does not bind, at"
             f" alpha {RISING:g}: {words}; then {flat} of {len(everyone)} are constant. Fairer"
             " without N_max, in part of the sites by degree:"
-            f" {_fairer(kinds, quick)}{'' if quick else _turning()}",
+            f" {_fairer(kinds, quick)}",
             optimum=1.0,
             readings={f"alpha {FALLING:g}": (rising[FALLING], rising[FALLING])},
             missing="the discount rate",
@@ -169,15 +151,6 @@ def _fairer(kinds: tuple[str, ...], quick: bool) -> str:
         ]
         words.append(f"alpha {alpha:g} {', '.join(f'{part:.0%}' for part in parts)}")
     return "; ".join(words)
-
-
-def _turning() -> str:
-    """Return the discount rate from which the absence of N_max is fairer, and its closed form."""
-    words = []
-    for degree in DEGREES:
-        rates = [turning_rate(seed, degree, k) for seed in range(TURNING_SITES) for k in CLASSES]
-        words.append(f"{np.median(rates):.4f} ({min(rates):.4f} to {max(rates):.4f})")
-    return f". It turns at alpha {', '.join(words)}; n / (2 m) is {THRESHOLD:g}"
 
 
 def _ordered(drawn: dict[tuple[float, str], list[FairnessCurve]], quick: bool) -> Quantity:

@@ -9,10 +9,8 @@ import numpy as np
 
 from simplugin.core.errors import InfeasibleError
 from simplugin.market.discount_rates import (
-    balanced_split,
     balancing_rates,
     completion_bound,
-    rates_for,
 )
 from simplugin.market.model import HOUR, PricedAssignment
 from simplugin.papers.statements import Quantity, determined_by, share
@@ -33,8 +31,6 @@ from simplugin.workloads.bundles import MEGA, drawn_sizes, lcg_bundles
 
 SITES, QUICK_SITES = 200, 20
 MARKETS, QUICK_MARKETS = 1000, 60
-# How close a price comes to the lowest value.
-_BELOW = 1 - 1e-6
 # Number of tasks of the largest bundle of the trace that is solved with transfers, and assumed work
 # of a second of run time [flop].
 MIXED_TASKS, QUICK_TASKS = 400, 105
@@ -133,7 +129,7 @@ def _completion(here: dict[str, Balanced], many: list[Balanced]) -> Quantity:
     )
     words = "; ".join(
         f"{kind}: {each.common.completion:.0f} s becomes {each.own.completion:.0f} s, bound"
-        f" {each.bound:.0f} s; all peers together {_together(each)}"
+        f" {each.bound:.0f} s"
         for kind, each in here.items()
     )
     return Quantity(
@@ -142,18 +138,6 @@ def _completion(here: dict[str, Balanced], many: list[Balanced]) -> Quantity:
         f" at most {own.max():.3f}, earlier in {np.sum(own < common)} of {len(many)} settings",
         optimum=float(np.mean([each.least for each in many])),
     )
-
-
-def _together(each: Balanced) -> str:
-    """Return the benefit if all peers finish together, including the slowest."""
-    market = each.common.market
-    times = HOUR / market.values
-    amounts = balanced_split(times, market.m)
-    price = _BELOW * float(market.values[amounts > 0].min())
-    alpha = rates_for(market.values, amounts, price)
-    most = BundleMarket(market.values, market.m, market.caps, 1 - alpha).benefit(amounts)
-    over = float(np.max(amounts * times)) / each.bound
-    return f"{over:.4f} times the bound at {most / each.common.benefit:.0%} of the benefit"
 
 
 def _everywhere(many: list[Balanced], seeds: int) -> Quantity:

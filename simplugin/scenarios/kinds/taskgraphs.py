@@ -39,10 +39,8 @@ from simplugin.taskgraphs.execution import GraphExecution, execute
 from simplugin.taskgraphs.platform_sites import site_of
 from simplugin.taskgraphs.policies.allocation import (
     Allocation,
+    Allocator,
     check_allocations,
-    hcpa,
-    scrap,
-    scrap_max,
 )
 from simplugin.taskgraphs.policies.lists import global_ordering
 from simplugin.taskgraphs.policies.mapping import OnlineMapper, Revision, plan
@@ -262,11 +260,12 @@ class Scheduler:
                     raise WorkloadError(f"return an Allocation for each of {len(graphs)} graphs")
                 check_allocations(GraphSet(tuple(graphs)), found, site)
                 return found
+        allocators = [Allocator(graph, site, assumptions) for graph in graphs]
         if self.settings.procedure == "hcpa":
-            return [hcpa(graph, site, assumptions) for graph in graphs]
-        allocate = scrap if self.settings.procedure == "scrap" else scrap_max
-        pairs = zip(graphs, shares.tolist(), strict=True)
-        return [allocate(graph, site, share, assumptions) for graph, share in pairs]
+            return [each.hcpa() for each in allocators]
+        allocate = Allocator.scrap if self.settings.procedure == "scrap" else Allocator.scrap_max
+        pairs = zip(allocators, shares.tolist(), strict=True)
+        return [allocate(each, share) for each, share in pairs]
 
     def revision(self, graphs: GraphSet, site: Site) -> Revision | None:
         """Return the revision of shares, None if there is none."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from simplugin.simulation.api import Activity, Actor
 from simplugin.taskgraphs.policies.mapping import OnlineMapper, Revision
 from simplugin.taskgraphs.schedule import Schedule, placed
 from simplugin.taskgraphs.timing import Local, Pattern, redistribution
-from simplugin.workloads.task_graphs import Adjacency, GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 # Ends of tasks within this distance, relative to the date, belong to the same instant.
 INSTANT = 1e-9
@@ -62,8 +61,10 @@ class TaskProgress:
     def __init__(self, graphs: GraphSet, n_processors: int) -> None:
         self._sources = graphs.edges[:, 0].tolist()
         self._targets = graphs.edges[:, 1].tolist()
-        self._inputs = _edges(graphs.predecessors)
-        self._outputs = _edges(graphs.successors)
+        self._inputs, self._outputs = (
+            [side.edges_of(task).tolist() for task in range(graphs.n_tasks)]
+            for side in (graphs.predecessors, graphs.successors)
+        )
         self._graph = graphs.graph_of.tolist()
         self._entries = [
             (graph.entries + first).tolist()
@@ -151,12 +152,6 @@ class TaskProgress:
         """Add a task to those that can start, if it can."""
         if self.processors[task] is not None and not self._turns[task] and not self._missing[task]:
             self._tasks.append(task)
-
-
-def _edges(neighbours: Adjacency) -> list[list[int]]:
-    """Return the edges of each task on one side."""
-    cuts, edges = neighbours.start.tolist(), neighbours.edge.tolist()
-    return [edges[a:b] for a, b in pairwise(cuts)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -212,11 +212,28 @@ class Allocator:
         )
 
     def hcpa(self) -> Allocation:
-        """Allocate by HCPA, see `hcpa`."""
+        """Allocate by HCPA: CPA on the reference cluster.
+
+        A task stops growing where the best whole cluster no longer keeps up with the reference.
+        """
         return self._allocation(self._growth.balanced(self._reference.processors))
 
     def scrap(self, beta: float) -> Allocation:
-        """Allocate by SCRAP, see `scrap`."""
+        """Allocate under a share of the power of the site by SCRAP (section 4 of [1]_).
+
+        The areas of all tasks (power times time) over the length of the critical path stay within
+        the share: the step that violates this is undone, and is the last.
+
+        Parameters
+        ----------
+        beta : float
+            The share, above 0 and at most 1.
+
+        Raises
+        ------
+        WorkloadError
+            The share is out of its range.
+        """
         limit = self._checked(beta) * self._power * _TOLERANCE
         return self._allocation(self._growth.within_area(limit))
 
@@ -288,60 +305,6 @@ def cpa(graph: TaskGraph, processors: int, speed: float) -> NDArray[np.int64]:
         )
     most = np.full(graph.n_tasks, processors, dtype=np.int64)
     return _growth(graph, graph.flop, graph.level, most, speed).balanced(processors)
-
-
-def hcpa(graph: TaskGraph, site: Site, assumptions: ModelAssumptions = PAPER) -> Allocation:
-    """Allocate a graph on a site of several clusters by HCPA: CPA on the reference cluster.
-
-    A task stops growing where the best whole cluster no longer keeps up with the reference.
-
-    Parameters
-    ----------
-    graph : TaskGraph
-        The graph.
-    site : Site
-        The site.
-    assumptions : ModelAssumptions
-        ``reference_speed`` and ``translation`` count.
-
-    Returns
-    -------
-    Allocation
-        Processors of the reference cluster and of each cluster.
-    """
-    return Allocator(graph, site, assumptions).hcpa()
-
-
-def scrap(
-    graph: TaskGraph, site: Site, beta: float, assumptions: ModelAssumptions = PAPER
-) -> Allocation:
-    """Allocate a graph under a share of the power of a site by SCRAP (section 4 of [1]_).
-
-    The areas of all tasks (power times time) over the length of the critical path stay within the
-    share: the step that violates this is undone, and is the last.
-
-    Parameters
-    ----------
-    graph : TaskGraph
-        The graph.
-    site : Site
-        The site.
-    beta : float
-        The share, above 0 and at most 1.
-    assumptions : ModelAssumptions
-        ``reference_speed`` and ``translation`` count.
-
-    Returns
-    -------
-    Allocation
-        Processors of the reference cluster and of each cluster.
-
-    Raises
-    ------
-    WorkloadError
-        The share is out of its range.
-    """
-    return Allocator(graph, site, assumptions).scrap(beta)
 
 
 def scrap_max(

@@ -185,13 +185,6 @@ def test_points_of_figure_5_are_those_of_the_sorted_values(degree, alpha):
     assert found.fairness[found.factors < found.free][-1] != found.fairness[-1]
 
 
-def test_at_the_turning_rate_both_ends_are_as_fair():
-    rate = fairness.turning_rate(1, DEGREES[1], "computation")
-    for factor, freer in ((0.9, False), (1.1, True)):
-        equal, free = fairness.ends(1, DEGREES[1], ExperimentSetting("computation", rate * factor))
-        assert (free > equal) == freer
-
-
 @pytest.mark.parametrize("number", range(4))
 def test_small_markets_by_plain_loops(number):
     market = theorems.small_market(number)

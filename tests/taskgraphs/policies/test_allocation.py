@@ -18,9 +18,7 @@ from simplugin.taskgraphs.policies.allocation import (
     Allocator,
     Reference,
     cpa,
-    hcpa,
     reference_of,
-    scrap,
     scrap_max,
     translate,
 )
@@ -35,7 +33,7 @@ class TestClosedForms:
         graph = graph_of("graph", [1e10])
         assert 0.3 / 3 * 40 < 4
         assert scrap_max(graph, ONE_CLUSTER, 0.3 / 3).reference.tolist() == [4]
-        assert scrap(graph, ONE_CLUSTER, 0.3 / 3).reference.tolist() == [4]
+        assert Allocator(graph, ONE_CLUSTER).scrap(0.3 / 3).reference.tolist() == [4]
 
 
 class TestPartlyExecuted:
@@ -63,16 +61,18 @@ class TestAllocator:
         allocator = Allocator(graph, RENNES)
         for beta in (1.0, 0.1, 0.5, 0.1):
             for rule in ("scrap", "scrap_max"):
-                again = getattr(allocator, rule)(beta).reference
-                fresh = {"scrap": scrap, "scrap_max": scrap_max}[rule](graph, RENNES, beta)
-                assert np.array_equal(again, fresh.reference)
-        assert np.array_equal(allocator.hcpa().reference, hcpa(graph, RENNES).reference)
+                again, fresh = (
+                    getattr(each, rule)(beta).reference
+                    for each in (allocator, Allocator(graph, RENNES))
+                )
+                assert np.array_equal(again, fresh)
+        assert np.array_equal(allocator.hcpa().reference, Allocator(graph, RENNES).hcpa().reference)
 
-    @pytest.mark.parametrize("rule", [scrap, scrap_max])
+    @pytest.mark.parametrize("rule", [Allocator.scrap, Allocator.scrap_max])
     @pytest.mark.parametrize("beta", [0.0, 1.5, float("nan")])
     def test_refused_shares(self, rule, beta):
         with raises_naming(WorkloadError, "'graph'", beta):
-            rule(graph_of("graph", [1e9]), RENNES, beta)
+            rule(Allocator(graph_of("graph", [1e9]), RENNES), beta)
 
     @pytest.mark.parametrize(("processors", "speed"), [(0, 1e9), (5, 0.0), (5, inf)])
     def test_refused_clusters(self, processors, speed):
@@ -253,13 +253,13 @@ class TestObviousVersion:
         speed = speed_of(site, assumptions)
         everyone = floor(site.power / speed * (1 + 1e-12))
         plain = plain_cpa(graph, everyone, speed, ceilings(graph, site, speed))
-        assert hcpa(graph, site, assumptions).reference.tolist() == plain
+        assert Allocator(graph, site, assumptions).hcpa().reference.tolist() == plain
 
     @settings(max_examples=40, derandomize=True)
     @given(graphs(), PLACES, SHARES, READINGS)
     def test_scrap(self, graph, site, beta, assumptions):
         plain = plain_scrap(graph, site, beta, assumptions)
-        assert scrap(graph, site, beta, assumptions).reference.tolist() == plain
+        assert Allocator(graph, site, assumptions).scrap(beta).reference.tolist() == plain
 
     @settings(max_examples=40, derandomize=True)
     @given(graphs(), PLACES, SHARES, READINGS, st.data())
@@ -283,9 +283,9 @@ class TestObviousVersion:
     def test_larger_graphs(self, n_tasks, n_levels):
         # More than 64 tasks, and more than 128: sets of tasks take several words.
         graph = in_levels(n_levels, n_tasks, n_levels)
-        for rule, plain in ((scrap_max, plain_scrap_max), (scrap, plain_scrap)):
+        for rule, plain in (("scrap_max", plain_scrap_max), ("scrap", plain_scrap)):
             expected = plain(graph, RENNES, 0.2, PAPER)
-            assert rule(graph, RENNES, 0.2).reference.tolist() == expected
+            assert getattr(Allocator(graph, RENNES), rule)(0.2).reference.tolist() == expected
 
 
 POWER = ModelAssumptions(translation="power")
