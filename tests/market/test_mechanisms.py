@@ -7,10 +7,7 @@ from market_draws import bundle_markets
 from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
-from simplugin.market.mechanisms import (
-    uniform,
-    vickrey_clarke_groves,
-)
+from simplugin.market.mechanisms import uniform, vickrey_clarke_groves
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.bundle_markets import BundleMarket
 

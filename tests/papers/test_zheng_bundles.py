@@ -11,11 +11,7 @@ from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.zheng import mixed_bundles
 from simplugin.papers.zheng.divided_bundles import continuous_optimum
-from simplugin.papers.zheng.mixed_bundles import (
-    identical_benefit,
-    mixed_benefit,
-    scaled_benefit,
-)
+from simplugin.papers.zheng.mixed_bundles import identical_benefit, mixed_benefit, scaled_benefit
 
 
 def best_of_all(values, caps, q):

@@ -15,13 +15,7 @@ import lcg_bundles as lcg_tool
 from simplugin.core.errors import WorkloadError
 from simplugin.formats.swf import read_swf
 from simplugin.results.tables import OpenPoint
-from simplugin.workloads.bundles import (
-    Bundle,
-    drawn_sizes,
-    lcg_bundles,
-    open_points,
-    trace_bundles,
-)
+from simplugin.workloads.bundles import Bundle, drawn_sizes, lcg_bundles, open_points, trace_bundles
 from simplugin.workloads.job_traces import JobTrace
 
 

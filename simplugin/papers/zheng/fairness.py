@@ -10,13 +10,7 @@ import numpy as np
 
 from simplugin.market.model import PricedAssignment
 from simplugin.papers.statements import Quantity, determined_by, share
-from simplugin.papers.zheng.settings import (
-    ON_SITE,
-    TASKS,
-    ExperimentSetting,
-    best_of,
-    by_class,
-)
+from simplugin.papers.zheng.settings import ON_SITE, TASKS, ExperimentSetting, best_of, by_class
 from simplugin.papers.zheng.table1 import outcome
 from simplugin.platforms.twelve_peers import DEGREES, N_PEERS, SEED, scaled_site
 from simplugin.results.curves import CurvePlot

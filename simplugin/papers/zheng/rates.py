@@ -8,10 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simplugin.core.errors import InfeasibleError
-from simplugin.market.discount_rates import (
-    balancing_rates,
-    completion_bound,
-)
+from simplugin.market.discount_rates import balancing_rates, completion_bound
 from simplugin.market.model import HOUR, PricedAssignment
 from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.mixed_bundles import identical_benefit, mixed_benefit, scaled_benefit

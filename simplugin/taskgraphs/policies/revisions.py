@@ -25,13 +25,7 @@ from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 from simplugin.taskgraphs.policies.allocation import Allocation, Allocator, scrap_max
-from simplugin.taskgraphs.policies.balanced import (
-    Forecaster,
-    alone,
-    corrected,
-    fairest,
-    starts,
-)
+from simplugin.taskgraphs.policies.balanced import Forecaster, alone, corrected, fairest, starts
 from simplugin.taskgraphs.policies.mapping import Forecast
 from simplugin.taskgraphs.policies.shares import SharingPolicy, checked_shares
 from simplugin.taskgraphs.timing import Local

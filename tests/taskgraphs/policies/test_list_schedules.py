@@ -11,13 +11,7 @@ from small_graphs import graph_of, in_levels, random_scene, site_of, star
 from simplugin.core.errors import WorkloadError
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import scrap_max
-from simplugin.taskgraphs.policies.lists import (
-    Draft,
-    _Switch,
-    by_level,
-    global_ordering,
-    mheft,
-)
+from simplugin.taskgraphs.policies.lists import Draft, _Switch, by_level, global_ordering, mheft
 from simplugin.taskgraphs.policies.shipped import SCHEDULERS
 from simplugin.taskgraphs.policies.single_processors import heft
 from simplugin.taskgraphs.schedule import violations
