@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -77,7 +78,7 @@ class SharedDeployment:
             (np.bool_, len(self.application), ("computes",)),
         ):
             for name in names:
-                values = np.ascontiguousarray(getattr(self, name), dtype=kind)
+                values: NDArray[Any] = np.ascontiguousarray(getattr(self, name), dtype=kind)
                 if kind is np.float64 and not np.all(np.isfinite(values) & (values >= 0)):
                     raise WorkloadError(
                         f"{name} has a negative or infinite value; give numbers >= 0"

@@ -49,23 +49,15 @@ def test_a_grid_by_hand(sizes):
     grid, bundles = lcg_grid(0, 1.0), lcg_workload(sizes)[:25]
     execution = execute(grid, bundles, MarketTerms(alpha=ALPHA), "optimum")
     deals = execution.deals
-    free = [0.0] * N_SITES
-    handed = 0.0
     busy = np.zeros((N_SITES, N_PEERS))
     for bundle, deal in zip(bundles, deals, strict=True):
-        # First in, first out: nobody overtakes, and a bundle waits until a site is free.
-        start = max(bundle.release, handed, min(free))
-        handed = start
         site = grid.sites[deal.site]
-        assert free[deal.site] <= start * (1 + 1e-9)
-        assert deal.called == pytest.approx(start, rel=1e-9, abs=1e-3)
         times = SETUP + bundle.byte / site.bandwidth + bundle.flop / site.speed
         best = largest_benefit(3600 / times, bundle.count, bundle.count, 1 - ALPHA)
         assert deal.amounts.tolist() == best.amounts.tolist()
         taken = peer_times(site, bundle, deal.amounts.tolist())
         busy[deal.site] += taken
         assert deal.finished - deal.agreed == pytest.approx(max(taken), rel=1e-6)
-        free[deal.site] = start + max(taken)
     found = arrivals.Arrivals.of(execution)
     expected = busy.sum() ** 2 / (busy.size * (busy**2).sum())
     assert found.fairness == pytest.approx(expected, rel=1e-6)

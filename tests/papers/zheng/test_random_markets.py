@@ -35,13 +35,6 @@ def test_rates_of_each_peers_own():
         assert np.all((1 - market.q >= ALPHA[0] * (1 - 1e-9)) & (1 - market.q <= ALPHA[1]))
 
 
-def test_the_same_in_any_order():
-    again = random_market(7)
-    assert again.m == DRAWN[7].m
-    for name in ("values", "caps", "q"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(DRAWN[7], name))
-
-
 def test_fewer_tasks():
     assert max(random_market(seed, most_tasks=30).m for seed in range(100)) <= 30
     with pytest.raises(WorkloadError):

@@ -35,14 +35,6 @@ def test_messages_are_limited_by_the_window_of_the_model():
     assert run_on(site, (one,), places=places, options=free).makespan == pytest.approx(1.5)
 
 
-def test_local_data_that_are_kept_take_no_time():
-    one = graph_of("g", [1e9, 1e9], [(0, 1, 4e9)])
-    done = run_on(star(2), (one,), places=[(0, (0,)), (1, (0,))], local="kept")
-    assert done.schedule.start.tolist() == pytest.approx([0.0, 1.0])
-    sent = run_on(star(2), (one,), places=[(0, (0,)), (1, (0,))])
-    assert sent.schedule.start.tolist() == pytest.approx([0.0, 5.0])
-
-
 def test_uniform_is_as_long_as_blocks():
     one = graph_of("g", [2e9, 3e9], [(0, 1, 6e9)])
     places = [(0, (0, 1)), (1, (2, 3, 4))]

@@ -35,17 +35,6 @@ def test_campaign_keeps_within_the_model(site, family, how):
     assert trace_violations(run(site, family, 3, **how)) == []
 
 
-@pytest.mark.parametrize("planned", [False, True])
-def test_no_schedule_is_shorter_than_what_nothing_disturbs(planned):
-    done = run("nancy", "random", 3, planned=planned)
-    graphs, site = done.schedule.graphs, done.schedule.site
-    assert done.makespan >= float(np.sum(graphs.flop)) / site.power
-    times = done.schedule.finish - done.schedule.start
-    for number, graph in enumerate(graphs.graphs):
-        own = times[graphs.first[number] : graphs.first[number + 1]]
-        assert done.schedule.makespans[number] >= np.max(graph.bottom_levels(own)) * (1 - 1e-9)
-
-
 @pytest.fixture(scope="module")
 def done():
     """Return an execution that is right, with data between different hosts."""
