@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from simplugin.campaigns.jobs import RunRecord
 from simplugin.campaigns.store import CampaignEntry, StoreReader
+from simplugin.campaigns.store.reading import StoredRun
 from simplugin.campaigns.store.tables import plain_cell
 from simplugin.cli.campaign_reading import chosen_entry, store_of
 from simplugin.cli.terminal import relative_path
@@ -154,9 +155,9 @@ def campaign_report(reader: StoreReader, entry: CampaignEntry) -> CampaignReport
     CampaignReport
         A row for each run that was tried; runs are grouped as the report chooses.
     """
-    table = _Table()
-    for run in reader.runs(entry.number):
-        table.add(run.record, run.attempt)
+    runs = list(reader.runs(entry.number))
+    failures = [run.record.failure for run in runs]
+    columns = _columns(runs)
     kept: list[KeptRun] = []
     # Of reproductions, by capability.
     claims: dict[str, list[Claim]] = defaultdict(list)
@@ -170,13 +171,13 @@ def campaign_report(reader: StoreReader, entry: CampaignEntry) -> CampaignReport
         figures[name] += (from_document(CurvePlot, each) for each in contents.get("figures", ()))
     return CampaignReport(
         title=entry.title or entry.file or f"Campaign {entry.number}",
-        columns=table.columns(),
-        position=table.position,
-        status=table.status,
-        failure=table.failure,
-        error=table.error,
+        columns=tuple(columns),
+        position=[run.record.job.position for run in runs],
+        status=["failed" if each else "done" for each in failures],
+        failure=[each.kind if each else "" for each in failures],
+        error=[each.text if each else "" for each in failures],
         total=entry.total,
-        facts=_facts(reader, entry, table),
+        facts=_facts(reader, entry, [run.record for run in runs], columns),
         kept=tuple(kept),
         claims={name: tuple(each) for name, each in claims.items() if each},
         figures={name: tuple(each) for name, each in figures.items() if each},
@@ -184,109 +185,90 @@ def campaign_report(reader: StoreReader, entry: CampaignEntry) -> CampaignReport
 
 
 @dataclass
-class _Named:
-    """A column in the making."""
+class _Cells:
+    """A column in the making: its values by the numbers of runs."""
 
     role: Role
+    name: str
     unit: str = ""
     sense: Sense = None
     values: dict[int, Value] = field(default_factory=dict)
 
 
-class _Table:
-    """Rows that become columns."""
+def _columns(runs: Sequence[StoredRun]) -> list[Column]:
+    """Return what is known of runs, column by column; the gap follows all metrics."""
+    found: dict[tuple[Role, str], _Cells] = {}
 
-    def __init__(self) -> None:
-        self.position: list[int] = []
-        self.status: list[str] = []
-        self.failure: list[str] = []
-        self.error: list[str] = []
-        self.versions: dict[str, dict[str, None]] = {}
-        self.reproduction = False
-        # How long all runs took together.
-        self.seconds = 0.0
-        self._columns: dict[tuple[Role, str], _Named] = {}
-
-    def add(self, record: RunRecord, attempt: int) -> None:
-        """Add a run."""
-        row, failure = len(self.position), record.failure
-        self.seconds += round(record.duration, 6)
-        self.reproduction |= record.job.target == reproduction_runs.TARGET
-        self.position.append(record.job.position)
-        self.status.append("done" if failure is None else "failed")
-        self.failure.append("" if failure is None else failure.kind)
-        self.error.append("" if failure is None else failure.text)
-        for name, version in record.versions.items():
-            self.versions.setdefault(name, {})[version] = None
-        for name, value in record.job.varied.items():
-            self._put(row, "varied", name, plain_cell(value))
-        if (measured := record.measured) is not None:
-            found, best = measured.row, measured.row.best
-            # Counts of a reproduction are not metrics of a scheduler.
-            role: Role = "other" if record.job.target == reproduction_runs.TARGET else "metric"
-            for metric in found:
-                self._put(row, role, metric.name, metric.value, metric.unit, metric.sense)
-            if best is not None:
-                column = self._columns["metric", best.metric]
-                column.sense = best.sense
-                self._put(row, "other", best.proof, best.value, column.unit)
-                self._put(row, "metric", _GAP, found.gap, sense="min")
-            self._put(row, "other", "seed", plain_cell(found.provenance.get("seed")))
-            self._put(row, "other", _PROVENANCE, _named_cells(found.provenance))
-            self._put(row, "other", "digest", (measured.digest or "")[:_DIGITS] or None)
-        for name, beside in (
-            ("attempts", attempt),
-            ("duration", round(record.duration, 6)),
-            ("started", record.started[:19].replace("T", " ")),
-            ("place", record.place),
-            ("key", record.job.key[:_DIGITS]),
-            ("versions", _named_cells(record.versions)),
-        ):
-            self._put(row, "other", name, beside, "s" if name == "duration" else "")
-
-    def _put(
-        self, row: int, role: Role, name: str, value: Value, unit: str = "", sense: Sense = None
+    def put(
+        row: int, role: Role, name: str, value: Value, unit: str = "", sense: Sense = None
     ) -> None:
         """Put a value where it belongs."""
-        self._columns.setdefault((role, name), _Named(role, unit, sense)).values[row] = value
+        column = found.setdefault((role, name), _Cells(role, name, unit, sense))
+        column.values[row] = value
 
-    def columns(self) -> tuple[Column, ...]:
-        """Return the columns; the gap follows all metrics."""
-        provenances = self._columns.get(("other", _PROVENANCE), _Named("other")).values
-        if sum(map(len, map(str, set(provenances.values())))) > _MOST_PROVENANCE:
-            # They would be most of a page: the store has them.
-            del self._columns["other", _PROVENANCE]
-        order = sorted(self._columns, key=lambda each: each == ("metric", _GAP))
-        names = [name for _, name in order]
-        return tuple(
-            Column(
-                name=name if names.count(name) == 1 else f"{role}.{name}",
-                values=[column.values.get(row) for row in range(len(self.position))],
-                unit=column.unit,
-                role=column.role,
-                sense=column.sense,
-            )
-            for (role, name), column in ((each, self._columns[each]) for each in order)
+    for row, run in enumerate(runs):
+        record, measured = run.record, run.record.measured
+        for name, value in record.job.varied.items():
+            put(row, "varied", name, plain_cell(value))
+        if measured is not None:
+            numbers, best = measured.row, measured.row.best
+            # Counts of a reproduction are not metrics of a scheduler.
+            role: Role = "other" if _is_reproduction(record) else "metric"
+            for metric in numbers:
+                put(row, role, metric.name, metric.value, metric.unit, metric.sense)
+            if best is not None:
+                column = found["metric", best.metric]
+                column.sense = best.sense
+                put(row, "other", best.proof, best.value, column.unit)
+                put(row, "metric", _GAP, numbers.gap, sense="min")
+            put(row, "other", "seed", plain_cell(numbers.provenance.get("seed")))
+            put(row, "other", _PROVENANCE, _named_cells(numbers.provenance))
+            put(row, "other", "digest", (measured.digest or "")[:_DIGITS] or None)
+        put(row, "other", "attempts", run.attempt)
+        put(row, "other", "duration", round(record.duration, 6), "s")
+        put(row, "other", "started", _date(record))
+        put(row, "other", "place", record.place)
+        put(row, "other", "key", record.job.key[:_DIGITS])
+        put(row, "other", "versions", _named_cells(record.versions))
+    provenances = found.get(("other", _PROVENANCE), _Cells("other", _PROVENANCE)).values
+    if sum(map(len, map(str, set(provenances.values())))) > _MOST_PROVENANCE:
+        # They would be most of a page: the store has them.
+        del found["other", _PROVENANCE]
+    order = sorted(found.values(), key=lambda each: (each.role, each.name) == ("metric", _GAP))
+    count = Counter(each.name for each in order)
+    return [
+        Column(
+            name=each.name if count[each.name] == 1 else f"{each.role}.{each.name}",
+            values=[each.values.get(row) for row in range(len(runs))],
+            unit=each.unit,
+            role=each.role,
+            sense=each.sense,
         )
+        for each in order
+    ]
 
-    def texts(self, name: str) -> list[str]:
-        """Return the distinct values of a column that is no metric."""
-        column = self._columns.get(("other", name))
-        return list(dict.fromkeys(map(str, column.values.values()))) if column else []
 
-    def seeds(self) -> str:
-        """Return the seeds that were swept with their values; else those of the simulations."""
-        values = {
-            name: list(dict.fromkeys(column.values.values()))
-            for (role, name), column in self._columns.items()
-            if role == "varied" and name.rpartition(".")[2] == "seed"
-        }
-        if not values:
-            return listed([each for each in self.texts("seed") if each != "None"], _FEW)
-        return "; ".join(
-            f"{name} {_span_of(each) or listed(map(str, each), _FEW)}"
-            for name, each in values.items()
-        )
+def _is_reproduction(record: RunRecord) -> bool:
+    """Return True for a part of a reproduction."""
+    return record.job.target == reproduction_runs.TARGET
+
+
+def _date(record: RunRecord) -> str:
+    """Return the date of the start, to the second."""
+    return record.started[:19].replace("T", " ")
+
+
+def _seeds(records: Sequence[RunRecord], columns: Iterable[Column]) -> str:
+    """Return the seeds that were swept with their values; else those of the simulations."""
+    texts = [
+        f"{each.name.removeprefix('varied.')} {_span_of(values) or listed(map(str, values), _FEW)}"
+        for each in columns
+        if each.role == "varied" and each.name.rpartition(".")[2] == "seed"
+        for values in [list(dict.fromkeys(value for value in each.values if value is not None))]
+    ]
+    rows = [record.measured.row for record in records if record.measured is not None]
+    seeds = dict.fromkeys(plain_cell(row.provenance.get("seed")) for row in rows)
+    return "; ".join(texts) or listed([str(each) for each in seeds if each is not None], _FEW)
 
 
 def _named_cells(document: Mapping[str, Any]) -> str:
@@ -294,34 +276,40 @@ def _named_cells(document: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}: {plain_cell(value)}" for name, value in document.items())
 
 
-def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str, str]:
+def _facts(
+    reader: StoreReader,
+    entry: CampaignEntry,
+    records: Sequence[RunRecord],
+    columns: Iterable[Column],
+) -> dict[str, str]:
     """Return when and where runs were done, with which versions."""
-    places = list(dict.fromkeys(each.partition(":")[0] for each in table.texts("place")))
+    places = dict.fromkeys(record.place.partition(":")[0] for record in records)
+    versions: dict[str, dict[str, None]] = defaultdict(dict)
+    for record in records:
+        for name, version in record.versions.items():
+            versions[name][version] = None
     file = relative_path(Path(entry.file)) if entry.file else ""
     facts = {
         "campaign file": file,
         "store": f"{relative_path(reader.path)}, campaign {entry.number}",
-        "runs started": _span(sorted(table.texts("started"))),
-        "time of all runs": _duration(table.seconds),
+        "runs started": _span(sorted(map(_date, records))),
+        "time of all runs": _duration(sum(round(record.duration, 6) for record in records)),
         "hosts": listed(places, _FEW),
-        "seeds": table.seeds(),
+        "seeds": _seeds(records, columns),
     }
-    versions = [f"{name} {listed(found, _FEW)}" for name, found in table.versions.items()]
-    facts["versions"] = ", ".join(versions)
+    facts["versions"] = ", ".join(f"{name} {listed(each, _FEW)}" for name, each in versions.items())
     if file:
         from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
 
         again = command_that_goes_on(Path(file), Path(relative_path(reader.path)))
         facts["resumed or run again by"] = again
-    if command := _reproduced_by(reader.path, entry.title, table):
-        facts["resumed or measured again by"] = command
+    if any(map(_is_reproduction, records)):
+        facts["resumed or measured again by"] = _reproduced_by(reader.path, entry.title)
     return {name: text for name, text in facts.items() if text}
 
 
-def _reproduced_by(store: Path, title: str, table: _Table) -> str:
-    """Return the command of a reproduction; empty for other campaigns."""
-    if not table.reproduction:
-        return ""
+def _reproduced_by(store: Path, title: str) -> str:
+    """Return the command of a reproduction; empty if it is none of ours."""
     for name in (*CAPABILITIES, ALL):
         for quick in (False, True):
             if ReproductionJobs.of(name, quick=quick, figures=False).title == title:
@@ -340,7 +328,7 @@ def _span(started: list[str]) -> str:
     return f"{first}{until} UTC"
 
 
-def _span_of(values: list[Value]) -> str:
+def _span_of(values: Sequence[Value]) -> str:
     """Return the first and the last of integers without a gap; empty for others."""
     first, last = values[0], values[-1]
     if (
