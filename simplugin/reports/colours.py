@@ -16,27 +16,13 @@ from simplugin.simulation.trace import KINDS
 
 # The palette of Okabe and Ito without black, a paler yellow last.
 PALETTE = (
-    "#0072b2",
-    "#e69f00",
-    "#009e73",
-    "#cc79a7",
-    "#56b4e9",
-    "#d55e00",
-    "#5d5d5d",
-    "#f0e442",
-)
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#5d5d5d", "#f0e442",
+)  # fmt: skip
 # Colours of groups: eight more follow.
 GROUP_COLOURS = (
-    *PALETTE,
-    "#882255",
-    "#999933",
-    "#332288",
-    "#a5d8a0",
-    "#8c564b",
-    "#ffb3a7",
-    "#00334d",
+    *PALETTE, "#882255", "#999933", "#332288", "#a5d8a0", "#8c564b", "#ffb3a7", "#00334d",
     "#c5b0d5",
-)
+)  # fmt: skip
 _NAMELESS = "#8c8c8c"
 _WORK = [KINDS.index("exec"), KINDS.index("ptask")]
 

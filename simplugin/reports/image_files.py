@@ -20,20 +20,10 @@ if TYPE_CHECKING:
 
 # In this order, if installed: Chinese, Japanese, Korean, then all others.
 FALLBACKS = (
-    "Noto Sans CJK SC",
-    "Noto Sans CJK TC",
-    "Noto Sans CJK JP",
-    "Noto Sans CJK KR",
-    "Noto Sans SC",
-    "Noto Sans JP",
-    "Source Han Sans SC",
-    "WenQuanYi Zen Hei",
-    "WenQuanYi Micro Hei",
-    "Droid Sans Fallback",
-    "Noto Sans",
-    "DejaVu Sans",
-    "Unifont",
-)
+    "Noto Sans CJK SC", "Noto Sans CJK TC", "Noto Sans CJK JP", "Noto Sans CJK KR",
+    "Noto Sans SC", "Noto Sans JP", "Source Han Sans SC", "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei", "Droid Sans Fallback", "Noto Sans", "DejaVu Sans", "Unifont",
+)  # fmt: skip
 # Dots per inch of a notebook.
 _SCREEN = 100
 SUFFIXES = (".png", ".svg", ".pdf")

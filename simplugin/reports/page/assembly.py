@@ -26,19 +26,9 @@ from simplugin.results.curves import CurvePlot
 
 # In the order of their dependencies.
 SCRIPTS = (
-    "data.js",
-    "numbers.js",
-    "statistics.js",
-    "comparisons.js",
-    "filters.js",
-    "table.js",
-    "plots.js",
-    "overview.js",
-    "drawings.js",
-    "sections.js",
-    "printing.js",
-    "page.js",
-)
+    "data.js", "numbers.js", "statistics.js", "comparisons.js", "filters.js", "table.js",
+    "plots.js", "overview.js", "drawings.js", "sections.js", "printing.js", "page.js",
+)  # fmt: skip
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 _LIGHT, _DARK = "#ffffff", "#15181b"
 # Minimum contrast of a line to its paper; the palette's brighter colours would be
