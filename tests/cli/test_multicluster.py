@@ -1,6 +1,5 @@
 """``simplugin platform multicluster`` and ``generate`` as users call them."""
 
-import itertools
 import shlex
 import tomllib
 from functools import partial
@@ -37,24 +36,6 @@ def test_it_writes_what_the_description_says(tmp_path, call):
     assert 3 * 16 <= sites.count("nancy") <= 3 * 64
 
 
-def test_the_example_connects_all_pairs():
-    names = {"lille": ("old-1", "new-26"), "nancy": ("c1-1", "c1-2", "c3-1")}
-    names["sophia"] = ("fast-1", "slow-48")
-    hosts = [f"{host}.{site}" for site, some in names.items() for host in some]
-    pairs = list(itertools.permutations(hosts, 2))
-    found = resolve(read_federation(EXAMPLE).platform(), pairs)
-    assert not found.unreachable
-    routes = {(route.source, route.destination): route for route in found.routes}
-    there = routes["old-1.lille", "slow-48.sophia"]
-    # lille: 100us and the switch's 100us; 2.5ms; 4ms; core 10us, 10us up, edge 50us, host 100us.
-    assert there.latency == pytest.approx(100e-6 * 2 + 6.5e-3 + 10e-6 + 10e-6 + 50e-6 + 100e-6)
-    assert [link for link in there.links if link != "cable"] == [
-        "link_old-1.lille_UP", "switch.lille", "lille-uplink_UP", "sophia-uplink_DOWN",
-        "fast.sophia_backbone", "edge.sophia-uplink_DOWN", "slow.sophia_backbone",
-        "slow.sophia_link_48_DOWN",
-    ]  # fmt: skip
-
-
 def test_the_same_seed_gives_the_same_bytes_and_another_one_others(call):
     chosen = ((), ("--seed", 1), ("--seed", 2))
     texts = [call(EXAMPLE, *words).stdout.partition("<platform")[2] for words in chosen]
@@ -68,17 +49,6 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path, call):
     message = "wrong.toml:3: unknown key 'sites.0.cluster'; did you mean 'clusters'?"
     assert (answer.returncode, answer.stderr) == (1, f"simplugin: {message}\n")
     call(EXAMPLE, "--seed", "-1", status=2)
-
-
-def test_what_was_drawn_wrong_is_told_with_file_and_line(tmp_path, call):
-    text = EXAMPLE.read_text()
-    assert text.splitlines()[36] == 'hosts = { law = "uniform", low = 16, high = 64 }'
-    (tmp_path / "many.toml").write_text(text.replace("high = 64", "high = 1e12"))
-    answer = call(tmp_path / "many.toml", status=1)
-    assert answer.stderr.startswith(f"simplugin: {tmp_path / 'many.toml'}:37: the clusters have ")
-    assert "more than the 2,000,000 that are made; ask for fewer hosts, or a" in answer.stderr
-    with pytest.raises(ValueError, match=r"many\.toml:37:"):
-        federation(description=str(tmp_path / "many.toml"))
 
 
 def test_a_scenario_takes_a_description_beside_it_or_its_tables():

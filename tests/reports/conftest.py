@@ -1,9 +1,12 @@
 """Results of small simulations; drawing does not change them."""
 
+from io import StringIO
+
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
+from rich.console import Console
 
 from simplugin import Host, Link, Platform, Route, SimGridOptions, Zone, simulate
 from simplugin.reports.page.contents import CampaignReport
@@ -133,10 +136,23 @@ def illegible():
 def report_in(*columns, **more):
     runs = len(columns[0].values)
     texts = [""] * runs
-    return CampaignReport("t", columns, range(runs), ["done"] * runs, texts, texts, runs, **more)
+    given = {"position": range(runs), "status": ["done"] * runs, "failure": texts, "error": texts}
+    return CampaignReport("A title", columns, total=runs, **(given | more))
 
 
 @pytest.fixture(scope="session")
 def report_of():
     """A function from columns to a report in which all runs are done."""
     return report_in
+
+
+@pytest.fixture(scope="session")
+def printed():
+    """A function from a printing function to the lines that it prints, without double spaces."""
+
+    def lines(write, width=110):
+        out = StringIO()
+        write(Console(file=out, width=width))
+        return [" ".join(line.split()) for line in out.getvalue().splitlines() if line.strip()]
+
+    return lines

@@ -124,14 +124,14 @@ CLAIMS = [
 ]
 
 
-def printed(table):
-    out = io.StringIO()
-    Console(file=out, width=200).print(table)
-    return [" ".join(line.split()) for line in out.getvalue().splitlines() if line.strip()]
+@pytest.fixture
+def shown(printed):
+    """A function from a table to its lines."""
+    return lambda table: printed(lambda console: console.print(table), width=200)
 
 
-def test_claims_stand_beside_their_measurements():
-    lines = printed(claims_table(CLAIMS, "pricing"))
+def test_claims_stand_beside_their_measurements(shown):
+    lines = shown(claims_table(CLAIMS, "pricing"))
     assert (lines[0], lines[-1]) == ("pricing", "1 of 2 paper statements agree")
     assert {"A|B shares 1 1.25 no", "rounds few 3 yes", "sec. 1: under 10"} <= {*lines}
 
@@ -146,12 +146,12 @@ INTERVALS = [
 
 
 @pytest.mark.parametrize(("ends", "words"), INTERVALS)
-def test_an_interval_stands_below_its_value(ends, words):
+def test_an_interval_stands_below_its_value(ends, words, shown):
     claim = replace(CLAIMS[0], quantity={"interval": ends})
     assert written_interval(claim) == words
-    assert words in " ".join(printed(claims_table([claim])))
+    assert words in " ".join(shown(claims_table([claim])))
 
 
-def test_many_claims_are_counted_by_capability():
-    lines = printed(claims_summary({"one": CLAIMS, "two": CLAIMS[:1]}))
+def test_many_claims_are_counted_by_capability(shown):
+    lines = shown(claims_summary({"one": CLAIMS, "two": CLAIMS[:1]}))
     assert {"one the paper 2 1 1 0", "two the paper 1 0 1 0"} <= {*lines}

@@ -33,13 +33,6 @@ VALUES = st.none() | st.floats() | st.integers(-(2**70), 2**70) | st.booleans() 
 PLAIN = CampaignReport("t", (Column("makespan", [1.0]),), [0], ["done"], [""], [""], 1)
 
 
-def report_of(*columns, **more):
-    n = len(columns[0].values)
-    empty = [""] * n
-    given = {"position": range(n), "status": ["done"] * n, "failure": empty, "error": empty}
-    return CampaignReport("A title", columns, total=n, **(given | more))
-
-
 def data_of(page):
     return re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1]
 
@@ -57,7 +50,7 @@ def read_back(column):
 
 
 @given(st.lists(VALUES, min_size=1, max_size=8))
-def test_every_value_survives_the_page(values):
+def test_every_value_survives_the_page(report_of, values):
     column = Column("x", values)
     page = page_text(report_of(column))
     document = json.loads(data_of(page), parse_constant=pytest.fail)
@@ -76,7 +69,7 @@ def test_every_value_survives_the_page(values):
                 assert text in (value, f'"{value}"')
 
 
-def test_the_page_loads_nothing_and_texts_cannot_become_html():
+def test_the_page_loads_nothing_and_texts_cannot_become_html(report_of):
     evil = "</script><script>alert(1)</script><!-- & \u2028 {{data}}"
     report = report_of(Column("x", [evil, evil]), Column("y", [1.0, 2.0]))
     report = replace(report, title=evil, facts={evil: evil})
@@ -101,7 +94,7 @@ def test_all_parts_of_the_page_are_on_it():
     assert set(re.findall(r'href="#([\w-]+)"', page)) <= ids
 
 
-def test_the_group_is_the_scheduler_or_what_has_fewest_values():
+def test_the_group_is_the_scheduler_or_what_has_fewest_values(report_of):
     scheduler = Column("scheduler.name", ["a", "b"] * 3, role="varied")
     size = Column("platform.hosts", [1, 1, 2, 2, 3, 3], role="varied")
     seed = Column("platform.seed", list(range(6)), role="varied")
@@ -118,7 +111,7 @@ def test_the_group_is_the_scheduler_or_what_has_fewest_values():
     assert report_of(seed, size, group="platform.seed").group == "platform.seed"
 
 
-def test_what_does_not_fit_is_refused():
+def test_what_does_not_fit_is_refused(report_of):
     column = Column("makespan", [1.0, 2.0])
     varied = Column("scheduler.name", ["bags.fcfs", "bags.lag"], role="varied")
     for columns, more, named in (
@@ -133,7 +126,7 @@ def test_what_does_not_fit_is_refused():
             report_of(*columns, **more)
 
 
-def test_the_metric_shown_first_is_the_one_with_a_best():
+def test_the_metric_shown_first_is_the_one_with_a_best(report_of):
     columns = Column("tasks", [3, 4]), Column("makespan", [1.0, 2.0], sense="min")
     assert report_document(report_of(*columns))["metric"] == "makespan"
     assert report_document(report_of(columns[0]))["metric"] == "tasks"
@@ -225,7 +218,7 @@ def test_the_wheel_has_all_parts_of_the_page(wheel):
     assert names >= {"page.html", "page.css", *SCRIPTS}
 
 
-def test_baselines_are_found_among_values_that_look_alike():
+def test_baselines_are_found_among_values_that_look_alike(report_of):
     for values, baselines in (
         (["1", 1, 1.0, True, "true", None, "(none)"], (("1", 0), (1, 1), (True, 2), ("(none)", 4))),
         ([5.0, 0.5, None], ((5, 1), (0.5, 0), ("(none)", 2))),

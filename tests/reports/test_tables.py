@@ -1,7 +1,4 @@
-from io import StringIO
-
 import pytest
-from rich.console import Console
 
 from simplugin import Cluster, Platform, simulate
 from simplugin.core.formatting import percent, readable
@@ -9,15 +6,15 @@ from simplugin.reports import print_result
 from simplugin.results.row import Best, Metric, Row
 
 
-def printed(result, **arguments):
-    out = StringIO()
-    print_result(result, console=Console(file=out, width=110), **arguments)
-    return [" ".join(line.split()) for line in out.getvalue().splitlines() if line.strip()]
+@pytest.fixture
+def lines_of(printed):
+    """A function from a result to the lines that are printed of it."""
+    return lambda result, **given: printed(lambda to: print_result(result, console=to, **given))
 
 
-def test_everything_is_there(result):
+def test_everything_is_there(result, lines_of):
     row = Row((Metric("makespan", result.clock, "s"),), best=Best("makespan", 2.5, "bound"))
-    lines = printed(result, row=row, title="Title", bandwidths={"wire": 1e8})
+    lines = lines_of(result, row=row, title="Title", bandwidths={"wire": 1e8})
     assert lines[0] == "Title"
     assert f"makespan {result.clock:.4g} s" in lines
     assert "bound of makespan 2.5 s" in lines
@@ -30,53 +27,40 @@ def test_everything_is_there(result):
     ):
         assert sum(line.startswith(known) for line in lines) == 1
     # There is no load without bandwidths.
-    assert "name carried mean rate" in printed(result)
+    assert "name carried mean rate" in lines_of(result)
 
 
-def test_long_tables_are_cut():
+def test_long_tables_are_cut(lines_of):
     cluster = Cluster("c", "0-29", 1e9, 1e8, 1e-4)
 
     async def busy(me):
         await me.execute(1e9 * me.pid)
 
-    lines = printed(simulate(Platform(cluster), [(h, busy) for h in cluster.host_names()]), most=5)
+    lines = lines_of(simulate(Platform(cluster), [(h, busy) for h in cluster.host_names()]), most=5)
     assert "and 25 more" in lines
     hosts = [line.split()[0] for line in lines[lines.index("Hosts") + 3 :][:5]]
     assert hosts == ["29", "28", "27", "26", "25"]
 
 
-def test_nothing_to_print(nothing):
-    assert printed(nothing) == []
+def test_nothing_to_print(nothing, lines_of):
+    assert lines_of(nothing) == []
 
 
-def test_energies_of_hosts_add_up_to_the_total():
+def test_energies_have_a_column_and_add_up_to_the_total(lines_of):
     cluster = Cluster("c", "0-9", 1e9, 1e8, 1e-4, properties={"wattage_per_state": "1:2:3"})
 
     async def busy(me):
         await me.execute(10e9)
 
     result = simulate(Platform(cluster), [("9", busy)], energy=True)
-    # 30 J and nine times 10 J.
-    lines = printed(result, most=10)
+    lines = lines_of(result, most=10)
+    assert "name computed busy of the time energy" in lines
+    # One core at full load for 10 s is 30 J, and nine idle ones have 10 J each.
     hosts = [line.split() for line in lines[lines.index("Hosts") + 3 :]]
+    assert hosts[0][:7] == ["9", "10", "Gflop", "10", "s", "100.0", "%"]
     assert [line[0] for line in hosts] == ["9", *map(str, range(9))]
     assert sum(float(line[-2]) for line in hosts) == 120.0 == result.hosts.energy.sum()
-    assert "and 8 more" in printed(result, most=2)
-
-
-def test_energy_has_a_column():
-    watts = {"wattage_per_state": "100.0:120.0:200.0"}
-    cluster = Cluster("c", "0-1", 1e9, 1e8, 1e-4, properties=watts)
-
-    async def busy(me):
-        await me.execute(10e9)
-
-    result = simulate(Platform(cluster), [("0", busy)], energy=True)
-    lines = printed(result)
-    assert "name computed busy of the time energy" in lines
-    # One core at full load for 10 s.
-    [host] = [line for line in lines if line.startswith("0 10 Gflop 10 s 100.0 %")]
-    assert host.endswith("2 kJ")
+    assert "and 8 more" in lines_of(result, most=2)
 
 
 READABLE = [
