@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+import typer
 from rich.table import Table
 from rich.text import Text
 
@@ -26,7 +26,7 @@ from simplugin.core.formatting import printable
 _ALL = "all"
 # How many kinds of failure are shown, and how much of a message; the store has all of it.
 _MOST_GROUPS = 10
-_MOST_CHARACTERS = 300
+_MOST_LINES = 12
 
 
 def store_of(place: Path, store: Path | None = None) -> Path:
@@ -146,7 +146,7 @@ def status_command(place: Path, store: Path | None, *, as_json: bool) -> None:
         return
     console.print(_campaigns_table(relative_path(store), standings))
     for entry, _, failures in standings:
-        _print_failures(console, entry.number, failures)
+        print_failures(failures, f"campaign {entry.number}: ")
 
 
 def print_answer(
@@ -202,20 +202,19 @@ def _date(text: str | None) -> str:
     return "" if text is None else text[:16].replace("T", " ")
 
 
-def _print_failures(console: Console, campaign: int, failures: list[FailureGroup]) -> None:
-    """Print what failed in a campaign, like with like."""
+def print_failures(failures: Sequence[FailureGroup], of: str = "") -> None:
+    """Print what failed, like with like."""
     for group in failures[:_MOST_GROUPS]:
-        text = printable(group.text.strip())
-        if len(text) > _MOST_CHARACTERS:
-            text = text[:_MOST_CHARACTERS] + " ..."
-        console.print()
-        console.print(Text(f"campaign {campaign}: {headline(group)}", style="bold"))
-        console.print(Text("\n".join(f"  {line}" for line in text.splitlines())))
-        job = group.first[0]
-        console.print(Text(f"  run {job.position}: {varied_text(job.varied)}"))
-    hidden = len(failures) - _MOST_GROUPS
-    if hidden > 0:
-        console.print(Text(f"... and {hidden} more kinds of failure; --json shows them"))
+        others = ", in different ways, for instance" if group.mixed else ""
+        typer.echo(f"{of}{runs(group.count)} failed ({group.kind.replace('_', ' ')}){others}:")
+        for line in group.text.strip().splitlines()[:_MOST_LINES]:
+            typer.echo(f"  {line}")
+        for job in group.first:
+            typer.echo(f"  run {job.position}: {varied_text(job.varied)}")
+        if group.count > len(group.first):
+            typer.echo(f"  ... and {group.count - len(group.first)} more")
+    if (hidden := len(failures) - _MOST_GROUPS) > 0:
+        typer.echo(f"... and {hidden} more kinds of failure; --json shows them")
 
 
 def _readable(cell: Any) -> str:
@@ -235,9 +234,3 @@ def runs(count: int) -> str:
 def varied_text(varied: Mapping[str, Any]) -> str:
     """Return a line with what distinguishes a run."""
     return ", ".join(f"{name} = {value!r}" for name, value in varied.items()) or "nothing varied"
-
-
-def headline(group: FailureGroup) -> str:
-    """Return how many runs failed alike, and in which way; a message or an instance follows."""
-    others = ", in different ways, for instance" if group.mixed else ""
-    return f"{runs(group.count)} failed ({group.kind.replace('_', ' ')}){others}:"

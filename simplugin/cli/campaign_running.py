@@ -27,7 +27,7 @@ from simplugin.campaigns.running.recorded_campaigns import (
 from simplugin.campaigns.running.reporting import CampaignSummary, log_path
 from simplugin.campaigns.store import StoreReader
 from simplugin.campaigns.store.documents import text_of
-from simplugin.cli.campaign_reading import headline, runs, varied_text
+from simplugin.cli.campaign_reading import print_failures, runs, varied_text
 from simplugin.cli.displays import RunsDisplay, duration_text
 from simplugin.cli.terminal import BY_SIGNAL, relative_path, stop_signals, warn_of_network
 from simplugin.core.console import EscapingConsole
@@ -37,8 +37,6 @@ _SOME_FAILED = 1
 _SHOWN = 3
 # To look up more keys than these takes longer than anyone waits for a dry run.
 _MOST_LOOKED_UP = 20_000
-# How much of a message is shown; the store has all of it.
-_MOST_LINES = 12
 
 
 def run_recorded(
@@ -157,14 +155,7 @@ def print_summary(summary: CampaignSummary, again: str) -> None:
     again : str
         The command that runs again what failed.
     """
-    for group in summary.failures:
-        typer.echo(headline(group))
-        for line in group.text.splitlines()[:_MOST_LINES]:
-            typer.echo(f"    {line}")
-        for job in group.first:
-            typer.echo(f"  run {job.position}: {varied_text(job.varied)}")
-        if group.count > len(group.first):
-            typer.echo(f"  ... and {group.count - len(group.first)} more")
+    print_failures(summary.failures)
     place = quote(relative_path(summary.store))
     if summary.interrupted:
         typer.echo(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from simplugin.cli.terminal import command_line, document_stream
+from simplugin.cli.terminal import command_line, write_or_print
 from simplugin.core.errors import DeploymentError
 from simplugin.core.formatting import counted
 
@@ -125,7 +125,7 @@ def deploy(
     output : FILE
         The deployment file; by default it is printed.
     """
-    from simplugin.formats.platform_xml import deployment_text, read_platform, write_deployment
+    from simplugin.formats.platform_xml import deployment_text, read_platform
 
     if trees.tree is None:
         _refuse("without --tree", {"--application": trees.application})
@@ -139,10 +139,7 @@ def deploy(
         deployment = _workers(read, hosts, actors)
     else:
         deployment = _tree_actors(read, hosts, actors, trees)
-    if output is not None:
-        write_deployment(deployment, output, comment=command_line())
-    else:
-        document_stream().write(deployment_text(deployment, comment=command_line()))
+    write_or_print(deployment_text(deployment, comment=command_line()), output, DeploymentError)
 
 
 def _workers(platform: Platform, hosts: HostOptions, actors: ActorOptions) -> Deployment:

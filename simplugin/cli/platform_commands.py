@@ -13,7 +13,7 @@ from simplugin.cli import terminal
 from simplugin.cli.options import Seed, add_command
 from simplugin.cli.platform_grid5000 import catalogue, grid5000
 from simplugin.core.errors import PlatformError
-from simplugin.inputs.files import uncollected, write
+from simplugin.inputs.files import uncollected
 
 if TYPE_CHECKING:
     from simplugin.inputs.documents import Document
@@ -240,11 +240,7 @@ def upgrade(file: Path, *, output: Path | None = None) -> None:
     """
     from simplugin.formats.platform_upgrade import upgraded
 
-    text = upgraded(file)
-    if output is None:
-        typer.echo(text, nl=False)
-    else:
-        write(text, output, PlatformError)
+    terminal.write_or_print(upgraded(file), output, PlatformError)
 
 
 def read_settings(settings: Iterable[str]) -> dict[str, Any]:

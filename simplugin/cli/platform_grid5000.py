@@ -12,7 +12,6 @@ import typer
 
 from simplugin.cli import terminal
 from simplugin.core.errors import PlatformError
-from simplugin.inputs.files import write
 
 if TYPE_CHECKING:
     from simplugin.platforms.grid5000.facts import DataWarning, Grid5000
@@ -72,18 +71,19 @@ def grid5000(
     print_latencies
         Print the table of latencies, as --latencies reads it.
     """
-    from simplugin.formats.grid5000.latencies import read_latencies
+    from simplugin.formats.grid5000.latencies import latencies_text, read_latencies
     from simplugin.platforms.grid5000.facts import concerning, selected
     from simplugin.platforms.grid5000.latencies import Latencies
     from simplugin.platforms.grid5000.platform import FAST, grid5000_platform
 
-    if print_latencies:
-        _show_latencies(reference, latencies, output)
-        return
-    sites, clusters = _split("site", selection.site), _split("cluster", selection.cluster)
     everything, of_all = _facts(reference)
     # The table may cover more than the selection.
     table = Latencies() if latencies is None else read_latencies(latencies, everything)
+    if print_latencies:
+        text = latencies_text(table.with_places(everything.places))
+        terminal.write_or_print(text, output, PlatformError)
+        return
+    sites, clusters = _split("site", selection.site), _split("cluster", selection.cluster)
     facts = selected(everything, tuple(sites), tuple(clusters), of_all)
     found = concerning(of_all, facts, sites, clusters)
     if strict and found:
@@ -132,20 +132,6 @@ def _split(option: str, names: list[str] | None) -> list[str]:
     if not all(parts):
         raise typer.BadParameter(f"--{option} has an empty name; remove it to choose all")
     return parts
-
-
-def _show_latencies(reference: Path | None, latencies: Path | None, output: Path | None) -> None:
-    """Print the table of latencies in force."""
-    from simplugin.formats.grid5000.latencies import latencies_text, read_latencies
-    from simplugin.platforms.grid5000.latencies import Latencies
-
-    facts, _ = _facts(reference)
-    table = Latencies() if latencies is None else read_latencies(latencies, facts)
-    text = latencies_text(table.with_places(facts.places))
-    if output is None:
-        terminal.document_stream().write(text)
-    else:
-        write(text, output, PlatformError)
 
 
 def _facts(reference: Path | None) -> tuple[Grid5000, tuple[DataWarning, ...]]:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from simplugin.core.errors import SimpluginError, shortened
+from simplugin.core.errors import FileError, SimpluginError, shortened
 from simplugin.core.formatting import EscapingStream
+from simplugin.inputs.files import write
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
@@ -174,6 +175,14 @@ def _word(argument: str) -> str:
     """Write an argument for the shell without two hyphens in a row."""
     word = shlex.quote(argument)
     return re.sub("-(?=-)", "-''" if word.startswith("'") else r"-\\", word)
+
+
+def write_or_print(text: str, output: Path | None, kind: type[FileError]) -> None:
+    """Write a document to a file, or to standard output if there is none."""
+    if output is None:
+        document_stream().write(text)
+    else:
+        write(text, output, kind)
 
 
 def write_or_print_platform(platform: Platform, output: Path | None) -> None:

@@ -257,16 +257,12 @@ def _column(column: Column, listed: bool) -> dict[str, Any]:
             ],
         }
     values: list[Any] = list(column.values)
-    apart = [
-        (at, str(float(value)))
-        for at, value in enumerate(values)
-        if isinstance(value, float) and not math.isfinite(value)
-    ]
-    long = [
-        (at, str(value))
-        for at, value in enumerate(values)
-        if isinstance(value, int) and abs(value) > _LARGEST_WHOLE
-    ]
+    apart, long = [], []
+    for at, value in enumerate(column.values):
+        if isinstance(value, float) and not math.isfinite(value):
+            apart.append((at, str(float(value))))
+        elif isinstance(value, int) and abs(value) > _LARGEST_WHOLE:
+            long.append((at, str(value)))
     for at, _ in (*apart, *long):
         values[at] = None
     document |= {"values": values}
