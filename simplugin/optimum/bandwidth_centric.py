@@ -3,35 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.platforms.graphs import Tree
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class BandwidthCentric:
-    """Rates of one application.
-
-    Attributes
-    ----------
-    compute : float64, shape (n_hosts,)
-        Tasks that each host computes [tasks/s].
-    sent : float64, shape (n_hosts,)
-        Tasks that each host receives; for the root, all tasks of the application [tasks/s].
-    throughput : float
-        Of the application [tasks/s].
-    """
-
-    compute: Floats
-    sent: Floats
-    throughput: float
 
 
 def bandwidth_centric(
@@ -41,14 +18,13 @@ def bandwidth_centric(
     *,
     port: Literal["single", "multi"] = "single",
     hosts: Collection[str] | None = None,
-) -> BandwidthCentric:
-    """Return the best rates of one application: fast links first.
+) -> float:
+    """Return the best throughput of one application: fast links first [tasks/s].
 
     The largest rate of a subtree is that of its root plus those of the children, served
     by decreasing bandwidth until the port is busy all the time [1]_; children of equal bandwidth
-    are served in their order. A host that gets less than its subtree could compute keeps tasks for
-    itself first. With the sums of flops and bytes over one task of each application, these are
-    the rates of macro-tasks.
+    are served in their order. With the sums of flops and bytes over one task of each application,
+    it is the throughput of macro-tasks.
 
     Parameters
     ----------
@@ -62,11 +38,6 @@ def bandwidth_centric(
         ``single``: the sends of a host share one port; ``multi``: each link is used apart.
     hosts : collection of str, optional
         The hosts that may compute the tasks, the others only distribute them; None for all.
-
-    Returns
-    -------
-    BandwidthCentric
-        The rates.
 
     Raises
     ------
@@ -100,7 +71,6 @@ def bandwidth_centric(
     own: list[float] = (speed / flop).tolist()
     cost: list[float] = (byte / tree.bandwidth).tolist()
     parent: list[int] = tree.parent.tolist()
-    shared = port == "single"
     # By decreasing bandwidth, ties in the order of hosts: the order in which children are served.
     children: list[list[int]] = [[] for _ in own]
     for host in np.argsort(-tree.bandwidth, kind="stable").tolist():
@@ -108,28 +78,13 @@ def bandwidth_centric(
             children[parent[host]].append(host)
     most = [0.0] * len(own)
     for host in range(len(own) - 1, -1, -1):
-        most[host] = own[host] + sum(_served(children[host], most, cost, np.inf, shared))
-    compute, sent = [0.0] * len(own), [0.0] * len(own)
-    sent[0] = most[0]
-    for host in range(len(own)):
-        compute[host] = min(own[host], sent[host])
-        served = _served(children[host], most, cost, sent[host] - compute[host], shared)
-        for child, rate in zip(children[host], served, strict=True):
-            sent[child] = rate
-    return BandwidthCentric(np.array(compute), np.array(sent), most[0])
-
-
-def _served(
-    children: list[int], most: list[float], cost: list[float], tasks: float, shared: bool
-) -> list[float]:
-    """Return the rates of children that are served in turn [tasks/s]."""
-    free, rates = 1.0, []
-    for child in children:
-        rate = min(most[child], tasks)
-        if cost[child] > 0:
-            rate = min(rate, free / cost[child])
-            if shared:
-                free = max(free - rate * cost[child], 0.0)
-        tasks -= rate
-        rates.append(rate)
-    return rates
+        free, served = 1.0, 0.0
+        for child in children[host]:
+            rate = most[child]
+            if cost[child] > 0:
+                rate = min(rate, free / cost[child])
+                if port == "single":
+                    free = max(free - rate * cost[child], 0.0)
+            served += rate
+        most[host] = own[host] + served
+    return most[0]

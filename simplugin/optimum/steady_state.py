@@ -198,10 +198,10 @@ class TreeFlows:
             # In rounds of one task of each application.
             weight = bags.weight
             flop, byte = float(np.sum(weight * bags.flop)), float(np.sum(weight * bags.byte))
-            return bandwidth_centric(tree, flop, byte, port=port).throughput
+            return bandwidth_centric(tree, flop, byte, port=port)
         # One application after the other.
         alone = [
-            bandwidth_centric(tree, flop, byte, port=port, hosts=hosts).throughput
+            bandwidth_centric(tree, flop, byte, port=port, hosts=hosts)
             for flop, byte, hosts in zip(
                 bags.flop.tolist(), bags.byte.tolist(), bags.hosts, strict=True
             )

@@ -363,37 +363,30 @@ def test_what_has_no_capacity_is_not_used_and_too_dear():
     assert np.isfinite(share.host_price).all()
 
 
-def test_an_application_that_may_compute_nowhere_is_named():
-    graph = hosts(0.0, 1.0)
-    fine = Application("fine", "h0", 1.0, 1.0)
-    with pytest.raises(InfeasibleError) as caught:
-        fair_sharing(deploy(graph, [fine, Application("lost", "h0", 1.0, 1.0, hosts=("h0",))]))
-    assert "'lost'" in str(caught.value)
+# Speeds of two hosts without a bandwidth between them, the application, its tree, the culprit.
+ALONE = Application("x", "h0", 1.0, 1.0)
+UNREACHED = [
+    ((0.0, 1.0), replace(ALONE, hosts=("h0",)), None, "'x'"),
+    ((0.0, 0.0), ALONE, None, "'x'"),
+    ((0.0, 1.0), ALONE, None, "'h1'"),
+    ((0.0, 1.0), ALONE, {"x": {"h1": "h0"}}, "'h0->h1'"),
+]
 
 
-def test_an_application_without_speed_is_named():
-    sharing = deploy(hosts(0.0, 0.0), [Application("still", "h0", 1.0, 1.0)])
-    with pytest.raises(InfeasibleError) as caught:
-        fair_sharing(sharing)
-    assert "'still'" in str(caught.value)
+def cut_off(speed: tuple[float, float], *applications: Application, trees=None):
+    """Return two hosts joined by links without bandwidth, and what is deployed on them."""
+    graph = Graph.duplex(["h0", "h1"], np.array(speed), np.array([[0, 1]]), np.zeros(1))
+    return deploy(graph, applications, trees)
 
 
-def test_an_application_whose_tree_ends_before_a_speed_is_named_with_the_host():
-    graph = Graph.duplex(["a", "b"], np.array([0.0, 1.0]), np.array([[0, 1]]), np.zeros(1))
-    with pytest.raises(InfeasibleError) as caught:
-        fair_sharing(deploy(graph, [Application("x", "a", 1.0, 1.0)]))
-    assert "'b'" in str(caught.value)
+@pytest.mark.parametrize(("speed", "application", "trees", "culprit"), UNREACHED)
+def test_an_application_that_reaches_no_host_is_named(speed, application, trees, culprit):
+    with raises_naming(InfeasibleError, culprit):
+        fair_sharing(cut_off(speed, application, trees=trees))
 
 
-def test_an_application_behind_a_link_without_bandwidth_is_named_with_the_link():
-    graph = Graph.duplex(["a", "b"], np.array([0.0, 1.0]), np.array([[0, 1]]), np.zeros(1))
-    cut_off = Application("cut off", "a", 1.0, 1.0)
-    trees = {"cut off": {"b": "a"}}
-    with pytest.raises(InfeasibleError) as caught:
-        fair_sharing(deploy(graph, [cut_off], trees))
-    assert "'a->b'" in str(caught.value)
-    # Tasks without data need none.
-    share = fair_sharing(deploy(graph, [replace(cut_off, byte=0.0)], trees))
+def test_tasks_without_data_need_no_bandwidth():
+    share = fair_sharing(cut_off((0.0, 1.0), replace(ALONE, byte=0.0), trees=UNREACHED[-1][2]))
     assert share.throughput == pytest.approx([1.0])
 
 

@@ -125,8 +125,7 @@ def cgbc(tree: Tree, bags: Bags) -> BagPolicy:
     flop, byte = float((share * bags.flop).sum()), float((share * bags.byte).sum())
     able = bags.allowed(tree.hosts, tree.speed, bundled=True)[:, 0]
     hosts = [name for name, computes in zip(tree.hosts, able.tolist(), strict=True) if computes]
-    bundles = best(tree, flop, byte, hosts=set(hosts)).throughput
-    expected = bundles / float(bags.weight.min())
+    expected = best(tree, flop, byte, hosts=set(hosts)) / float(bags.weight.min())
     return BagPolicy("cgbc", bandwidth_centric, bundled=True, expected_throughput=expected)
 
 
