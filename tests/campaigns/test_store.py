@@ -17,18 +17,21 @@ from stored_runs import VERSIONS, Source, done, failed, job, key_of, records_of
 import simplugin.campaigns
 from simplugin.campaigns.jobs import Failure, RunJob, RunRecord
 from simplugin.campaigns.store import Store, StoreReader
-from simplugin.campaigns.store.documents import TextWriter, text_of, text_reader, value_of
+from simplugin.campaigns.store.documents import TextWriter, text_of, value_of
 from simplugin.campaigns.store.schema import script
 from simplugin.core.errors import StoreError
 from simplugin.results.row import Best, Metric, Row, RunResult
 
 SHORT = st.text(max_size=3)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | SHORT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(SHORT, inner, max_size=3),
-    max_leaves=4,
+NUMBERS = st.floats() | st.integers() | st.sampled_from([0, 0.0, -0.0, 1, 1.0, True, 1e308])
+TEXTS = st.text(max_size=4) | st.sampled_from(["nan", "1e999", '"$float"', '{"$float":"inf"}'])
+VALUES = st.recursive(
+    NUMBERS | TEXTS | st.none() | st.booleans(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
 )
-DOCUMENT = st.dictionaries(SHORT, JSON, max_size=2)
+# Few keys, so that documents have something in common.
+DOCUMENT = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
 # Error messages hold whatever a process printed, half characters too.
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 
@@ -71,7 +74,7 @@ def stored(path, *records, source=None):
 @given(st.data())
 def test_records_come_back_to_the_last_bit(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("stores") / "store.sqlite"
-    given_ = [data.draw(records(number)) for number in range(data.draw(st.integers(1, 4)))]
+    given_ = [data.draw(records(number)) for number in range(data.draw(st.integers(1, 6)))]
     campaign = stored(path, *given_)
     with StoreReader(path) as reader:
         # Texts tell values apart to the last bit, and NaN is like NaN.
@@ -209,21 +212,6 @@ def test_the_arguments_of_a_recipe_are_not_stored(path):
         assert value_of(reader.latest().recipe) == source.recipe
 
 
-NUMBERS = st.floats() | st.integers() | st.sampled_from([0, 0.0, -0.0, 1, 1.0, True, 1e308])
-TEXTS = st.text(max_size=4) | st.sampled_from(["nan", "1e999", '"$float"', '{"$float":"inf"}'])
-VALUES = st.recursive(
-    NUMBERS | TEXTS | st.none() | st.booleans(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
-    max_leaves=8,
-)
-# Few keys, so that documents have something in common.
-DOCUMENTS = st.recursive(
-    st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3),
-    lambda inner: st.dictionaries(st.sampled_from("abc"), inner | VALUES, max_size=3),
-    max_leaves=6,
-)
-
-
 @given(VALUES)
 def test_json_comes_back_to_the_last_bit(value):
     text = text_of(value)
@@ -243,25 +231,6 @@ def test_what_stands_for_nan_and_what_is_refused():
         text_of({"$float": "nan"})
 
 
-@settings(max_examples=40)
-@given(st.lists(DOCUMENTS, min_size=1, max_size=8))
-def test_packed_documents_come_back_to_the_last_bit(documents):
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(script())
-        texts = TextWriter(connection)
-        packed = [texts.packed(document) for document in documents]
-        read = text_reader(connection)
-        for (base, changed), document in zip(packed, documents, strict=True):
-            assert repr({**read(base), **value_of(changed)}) == repr(document)
-        # The same documents again need no new texts.
-        count = "SELECT count(*) FROM texts"
-        before = connection.execute(count).fetchone()
-        texts.forget()
-        for document in documents:
-            texts.packed(document)
-        assert connection.execute(count).fetchone() == before
-
-
 def test_similar_documents_cost_only_the_difference():
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(script())
@@ -273,3 +242,6 @@ def test_similar_documents_cost_only_the_difference():
         # Another order of keys is another document; 1 and 1.0 differ.
         assert texts.packed({"seed": 0, "until": None, "options": {}})[0] == 2
         assert texts.packed({"seed": 0.0, "until": None, "options": {}}) == (2, '{"seed":0.0}')
+        # What the store has is found again.
+        texts.forget()
+        assert texts.packed(whole) == (1, "{}")

@@ -217,18 +217,12 @@ RIGHT_NUMBERS = [
     np.array([1, 0]),
     np.array([1.0, 0.0]),
     [np.int64(1), np.float32(0)],
+    np.array([1, 0], dtype=np.uint8),
+    range(1, -1, -1),
 ]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        *RIGHT_NUMBERS,
-        [np.int64(1), np.float32(0)],
-        np.array([1, 0], dtype=np.uint8),
-        range(1, -1, -1),
-    ],
-)
+@pytest.mark.parametrize("value", RIGHT_NUMBERS)
 def test_right_numbers_may_be_of_any_kind(value):
     found = decided("it is", value, "two", (2,), whole=True, least=0, most=1)
     assert (found.dtype, found.tolist()) == (np.int64, [1, 0])
