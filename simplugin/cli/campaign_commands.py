@@ -132,10 +132,7 @@ def retry(
     policy = RetryPolicy(retries, retry_failed=True, keep_going=True)
     words = ["simplugin", "campaign", "retry", relative_path(failed.store)]
     again = shlex.join([*words, "--campaign", str(failed.entry.number)])
-    status = run_recorded(
-        failed, failed.store, start, policy, again, as_json=as_json, expected=failed.entry.failed
-    )
-    raise typer.Exit(status)
+    raise typer.Exit(run_recorded(failed, failed.store, start, policy, again, as_json=as_json))
 
 
 def status(place: Path, *, store: Path | None = None, as_json: bool = False) -> None:

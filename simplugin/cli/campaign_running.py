@@ -47,7 +47,6 @@ def run_recorded(
     again: str,
     *,
     as_json: bool,
-    expected: int | None = None,
 ) -> int:
     """Run with a display until all is recorded or a signal stops it; return the exit status.
 
@@ -65,8 +64,6 @@ def run_recorded(
         The command that runs again what failed.
     as_json : bool
         True to print one JSON object.
-    expected : int, optional
-        The number of runs of `source`, if it does not know it itself.
     """
     warn_of_network(store)
     display = RunsDisplay(EscapingConsole(stderr=True))
@@ -77,7 +74,6 @@ def run_recorded(
                 store,
                 runners,
                 terms=terms,
-                expected=expected,
                 report=display.report,
                 stop=lambda: bool(stopped),
                 command=("simplugin", *sys.argv[1:]),

@@ -52,6 +52,7 @@ class Tree:
 
 LEAF = table(Leaf, name=str, time=Time)
 EITHER = drawn(Speed)
+ROW = row(Leaf, name=str, time=Time)
 KEYS = st.sampled_from(["leaves", "name", "time", "speeds", "bandwidth", "law", "low", "value"])
 TREE = table(Tree, leaves=tuple_of(LEAF), speeds=dict[str, Speed], bandwidth=Bandwidth)
 
@@ -66,26 +67,33 @@ def test_objects_are_made_with_defaults_and_units():
 
 
 def test_rows_are_lists():
-    assert read([["a", 3]], tuple_of(row(Leaf, name=str, time=Time))) == (Leaf("a", 3.0),)
+    assert read([["a", 3]], tuple_of(ROW)) == (Leaf("a", 3.0),)
 
 
+LAW = "law is 'log'; give one of 'constant', 'uniform'"
 PROBLEMS = [
-    (3, "the document is 3; give a table"),
-    ({}, "key 'leaves' is missing; add it"),
-    ({"leaves": [], "leafs": 1}, "unknown key 'leafs'; did you mean 'leaves'?"),
-    ({"leaves": [], "colour": 1}, "unknown key 'colour'; the keys here are bandwidth,"),
-    ({"leaves": [{"name": 3}]}, "leaves.0.name is 3; give a text"),
-    ({"leaves": [{"name": "a", "time": "3s"}, 4]}, "leaves.1 is 4; give a table"),
-    ({"leaves": [{"name": "a", "time": "3 h"}]}, "leaves.0.time: time '3 h' has"),
-    ({"leaves": [{"name": "a", "time": "3"}]}, "leaves.0.time is '3', which has no unit"),
-    ({"leaves": [{"name": "bad"}]}, "leaf 'bad' is bad; rename it"),
+    (TREE, 3, "the document is 3; give a table"),
+    (TREE, {}, "key 'leaves' is missing; add it"),
+    (TREE, {"leaves": [], "leafs": 1}, "unknown key 'leafs'; did you mean 'leaves'?"),
+    (TREE, {"leaves": [], "colour": 1}, "unknown key 'colour'; the keys here are bandwidth,"),
+    (TREE, {"leaves": [{"name": 3}]}, "leaves.0.name is 3; give a text"),
+    (TREE, {"leaves": [{"name": "a", "time": "3s"}, 4]}, "leaves.1 is 4; give a table"),
+    (TREE, {"leaves": [{"name": "a", "time": "3 h"}]}, "leaves.0.time: time '3 h' has"),
+    (TREE, {"leaves": [{"name": "a", "time": "3"}]}, "leaves.0.time is '3', which has no unit"),
+    (TREE, {"leaves": [{"name": "bad"}]}, "leaf 'bad' is bad; rename it"),
+    (ROW, ["a"], "the document is ['a']; give a list of name, time"),
+    # A member of a union is told from the others.
+    (EITHER, {"law": "log"}, LAW),
+    (EITHER, {"law": "uniform", "low": 1}, "key 'high' is missing; add it"),
+    (EITHER, {"law": "uniform", "low": 1, "high": "2"}, "high is '2', which has no unit"),
+    (EITHER, "2", "the document is '2', which has no unit"),
 ]
 
 
-@pytest.mark.parametrize(("content", "message"), PROBLEMS)
-def test_problems(content, message):
+@pytest.mark.parametrize(("kind", "content", "message"), PROBLEMS)
+def test_problems(kind, content, message):
     with pytest.raises(PlatformError) as caught:
-        read(content)
+        read(content, kind)
     assert str(caught.value).startswith(message)
     assert caught.value.remedy
 
@@ -111,24 +119,6 @@ def test_whatever_a_document_says_is_read_or_has_a_place_and_a_remedy(tables, ot
                     place = place[step]
 
 
-def test_a_member_of_a_union_is_told_from_the_others():
-    for content, message in (
-        ({"law": "log"}, "law is 'log'; give one of 'constant', 'uniform'"),
-        ({"law": "uniform", "low": 1}, "key 'high' is missing; add it"),
-        ({"law": "uniform", "low": 1, "high": "2"}, "high is '2', which has no unit"),
-        ("2", "the document is '2', which has no unit"),
-    ):
-        with pytest.raises(PlatformError) as caught:
-            read(content, EITHER)
-        assert str(caught.value).startswith(message)
-
-
-def test_a_row_has_all_its_values():
-    with pytest.raises(PlatformError) as caught:
-        read(["a"], row(Leaf, name=str, time=Time))
-    assert "name, time" in str(caught.value.remedy)
-
-
 Read = Callable[[Path, type[FileError]], Any]
 
 
@@ -144,32 +134,25 @@ def test_files_that_cannot_be_read(tmp_path, read):
         assert caught.value.remedy
 
 
-NO_JSON = [
-    ("{", 1),
-    ('{\n"a": 1,\n"a": 2}', 3),
-    ('{\n"a": [1, NaN]}', 2),
-    ("[\n" + "9" * 5000 + "]", 2),
-    ("[" * 100_000, None),
-    ('{\n"a": 1}\n{}', 3),
+WRONG_FILES = [
+    (read_json, "{", 1),
+    (read_json, '{\n"a": 1,\n"a": 2}', 3),
+    (read_json, '{\n"a": [1, NaN]}', 2),
+    (read_json, "[\n" + "9" * 5000 + "]", 2),
+    (read_json, "[" * 100_000, None),
+    (read_json, '{\n"a": 1}\n{}', 3),
+    (read_toml, "a = 1\r\nb : 1\r\n", 2),
 ]
 
 
-@pytest.mark.parametrize(("text", "line"), NO_JSON)
-def test_what_is_no_json(tmp_path, text, line):
-    path = tmp_path / "file.json"
-    path.write_text(text)
+@pytest.mark.parametrize(("read", "text", "line"), WRONG_FILES)
+def test_what_is_no_json_or_toml(tmp_path, read, text, line):
+    path = tmp_path / "file"
+    path.write_bytes(text.encode())
     with pytest.raises(PlatformError) as caught:
-        read_json(path, PlatformError)
+        read(path, PlatformError)
     assert (caught.value.file, caught.value.line) == (path, line)
     assert caught.value.remedy
-
-
-def test_what_is_no_toml(tmp_path):
-    path = tmp_path / "file.toml"
-    path.write_bytes(b"a = 1\r\nb : 1\r\n")
-    with pytest.raises(PlatformError) as caught:
-        read_toml(path, PlatformError)
-    assert (caught.value.file, caught.value.line) == (path, 2)
 
 
 @pytest.mark.parametrize("minus", "\u2212\u2013\u2010\uff0d")

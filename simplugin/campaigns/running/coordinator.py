@@ -331,7 +331,6 @@ def run_jobs(
     runners: Runners,
     *,
     terms: RetryPolicy | None = None,
-    expected: int | None = None,
     report: Callable[[CampaignProgress], None] | None = None,
     stop: Callable[[], bool] | None = None,
     command: Sequence[str] = (),
@@ -352,8 +351,6 @@ def run_jobs(
         Runners of the jobs; closed if the campaign ends early.
     terms : RetryPolicy, optional
         Retry and abort policy.
-    expected : int, optional
-        Number of jobs that the source makes, if fewer than the campaign has.
     report : callable, optional
         Called with the progress about five times a second, and at the end.
     stop : callable, optional
@@ -377,33 +374,30 @@ def run_jobs(
     """
     begun = monotonic()
     terms = terms or RetryPolicy()
-    total = source.total if expected is None else expected
     try:
         opened = Store.open(store_path)
     except UnwritableError:
-        standing = _finished(source, store_path, terms, total)
+        standing = _finished(source, store_path, terms)
         if standing is None:
             raise
         return standing
     with closing(RunLog(log_path(store_path), command)) as log, opened as store:
-        state = CampaignSummary(source.title, store_path, store.begin(source), total)
+        state = CampaignSummary(source.title, store_path, store.begin(source), source.total)
         log.begun(source, store_path)
         Coordinator(
             store, source, runners, terms, report, log, stop or (lambda: False), state
         ).run()
     state.seconds = monotonic() - begun
     with StoreReader(store_path) as reader:
-        if (state.interrupted or state.gave_up) and expected is None:
+        entry = reader.entry(state.campaign)
+        if (state.interrupted or state.gave_up) and entry.total == state.total:
             # Later positions may be recorded, too.
-            entry = reader.entry(state.campaign)
             state.done, state.failed = entry.done, entry.failed
         state.failures = _groups(reader, state.campaign, state.failed)
     return state
 
 
-def _finished(
-    source: JobSource, store: Path, terms: RetryPolicy, total: int
-) -> CampaignSummary | None:
+def _finished(source: JobSource, store: Path, terms: RetryPolicy) -> CampaignSummary | None:
     """Return the state of a campaign in a read-only store; None if a run is missing."""
     if not store.is_file():
         return None
@@ -411,6 +405,7 @@ def _finished(
         entry = reader.described(source.identity)
         if entry is None or entry.missing or (entry.failed and terms.retry_failed):
             return None
+        total = source.total
         done, failed = min(entry.done, total), min(entry.failed, total)
         failures = _groups(reader, entry.number, failed)
         return CampaignSummary(

@@ -139,8 +139,13 @@ class FailedJobs:
     trust: tuple[str, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
-        """Return `title`, `identity`, `file`, `text` and `total` of the entry."""
+        """Return `title`, `identity`, `file` and `text` of the entry."""
         return getattr(self.entry, name)
+
+    @property
+    def total(self) -> int:
+        """Number of failed jobs."""
+        return self.entry.failed
 
     @cached_property
     def recorded(self) -> Campaign:
