@@ -7,19 +7,16 @@ import pytest
 
 from simplugin import Host, Link, Platform, Route, Zone
 from simplugin.platforms.graphs import Graph
+from simplugin.platforms.topologies import shapes
 from simplugin.pricing.deployment import deploy, sharing_of
 from simplugin.workloads import Application
+from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 
 
 def five_hosts():
     """The report's applications, on its five equal hosts."""
-    graph = Graph.duplex("ABCDE", np.full(5, 5e8), [(0, 1), (0, 2), (2, 3), (3, 4)], 5e8)
-    applications = [
-        Application("1", "D", 5000, 1000),
-        Application("2", "A", 800, 2000),
-        Application("3", "C", 1500, 1500),
-    ]
-    return graph, applications, deploy(graph, applications)
+    graph = shapes.five_hosts(("AB", "AC", "CD", "DE"))
+    return graph, FIVE_HOSTS_APPLICATIONS, deploy(graph, FIVE_HOSTS_APPLICATIONS)
 
 
 def random_graph(seed=3, n_hosts=14):

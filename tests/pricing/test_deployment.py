@@ -173,15 +173,10 @@ def agent_at(sharing, application, host):
 
 
 @pytest.mark.parametrize("trees", [None, TREE])
-def test_graphs_come_back_as_they_were_deployed(trees):
-    assert_same(
-        sharing_of(GRAPH.platform(), APPLICATIONS, trees), deploy(GRAPH, APPLICATIONS, trees)
-    )
-
-
-def test_file(tmp_path):
+def test_graphs_come_back_as_they_were_deployed(trees, tmp_path):
     write_platform(GRAPH.platform(), tmp_path / "graph.xml")
-    assert_same(sharing_of(tmp_path / "graph.xml", APPLICATIONS), deploy(GRAPH, APPLICATIONS))
+    for platform in (GRAPH.platform(), tmp_path / "graph.xml"):
+        assert_same(sharing_of(platform, APPLICATIONS, trees), deploy(GRAPH, APPLICATIONS, trees))
 
 
 def two_clusters():

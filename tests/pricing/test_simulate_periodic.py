@@ -9,25 +9,28 @@ from naming import raises_naming
 
 from simplugin.core.errors import WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.platforms.graphs import Graph
+from simplugin.platforms.topologies.shapes import five_hosts
 from simplugin.pricing.actors.delivery import News
 from simplugin.pricing.changes import CapacityChange, intervals
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import PeriodicSettings, simulate_periodic
 from simplugin.pricing.methods import Gradient, Market
 from simplugin.workloads import AlphaFair, Application
+from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 
 PERIOD = 0.02
 LOG = AlphaFair(1.0)
 
 
-def report_platform(latency=1e-3):
-    return Graph.duplex("ABCDE", np.full(5, 5e8), [(0, 1), (0, 2), (2, 3), (3, 4)], 5e8, latency)
+TREE = "AB", "AC", "CD", "DE"
+FIRST, SECOND, THIRD = ALWAYS = FIVE_HOSTS_APPLICATIONS
+# One leaves, and one arrives.
+PASSING = [replace(FIRST, end=36.0), SECOND, replace(THIRD, start=6.0)]
 
 
 def followed(applications, method, until, *, changes=(), latency=1e-3, period=PERIOD, **further):
     """Return what agents made of changes, the deployment, and the intervals between changes."""
-    graph = report_platform(latency)
+    graph = five_hosts(TREE, latency)
     sharing = deploy(graph, applications)
     names = {field.name for field in fields(PeriodicSettings)} & further.keys()
     settings = PeriodicSettings(until, period, **{name: further.pop(name) for name in names})
@@ -37,15 +40,6 @@ def followed(applications, method, until, *, changes=(), latency=1e-3, period=PE
     return kept, sharing, intervals(sharing, applications, changes, until)
 
 
-def report_applications():
-    return [
-        Application("1", "D", 5000, 1000, end=36.0),
-        Application("2", "A", 800, 2000),
-        Application("3", "C", 1500, 1500, start=6.0),
-    ]
-
-
-ALWAYS = [replace(each, start=0.0, end=inf) for each in report_applications()]
 CHANGES = (
     CapacityChange(12.0, "E", 0.0),
     CapacityChange(18.0, "E", 5e8),
@@ -57,7 +51,7 @@ CHANGES = (
 @pytest.fixture(scope="module")
 def market():
     """Five hosts through failures, changes, an arrival and a departure."""
-    return followed(report_applications(), Market(relaxation=0.4), 42.0, changes=CHANGES)
+    return followed(PASSING, Market(relaxation=0.4), 42.0, changes=CHANGES)
 
 
 def test_every_throughput_comes_back_to_each_new_optimum(market):
@@ -124,15 +118,14 @@ def test_the_scaled_rule_follows_slowly_and_does_not_diverge():
 
 def test_phases_depend_on_the_seed():
     one, again, other = (
-        followed(report_applications()[:1], Market(0.3), 0.4, seed=seed)[0].rates
-        for seed in (1, 1, 2)
+        followed(PASSING[:1], Market(0.3), 0.4, seed=seed)[0].rates for seed in (1, 1, 2)
     )
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)
 
 
 def test_the_optimum_of_an_interval_has_what_is_left():
-    graph, applications = report_platform(), report_applications()
+    graph, applications = five_hosts(TREE), PASSING
     sharing = deploy(graph, applications)
     changes = [CapacityChange(20.0, "C", 0.0), CapacityChange(25.0, "C", 1e8)]
     parts = intervals(sharing, applications, changes, 40.0)
@@ -158,7 +151,7 @@ def test_the_optimum_of_an_interval_has_what_is_left():
 
 
 def test_changes_of_what_is_not_there_are_refused():
-    graph, applications = report_platform(), report_applications()
+    graph, applications = five_hosts(TREE), PASSING
     sharing = deploy(graph, applications)
     arguments = graph, applications, sharing, Market(), LOG, PeriodicSettings(1.0, 0.1)
     with raises_naming(WorkloadError, "'F'"):

@@ -15,6 +15,7 @@ from simplugin.core.errors import WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.papers.bertin.seeded_instances import instance
 from simplugin.platforms.graphs import Graph
+from simplugin.platforms.topologies.shapes import five_hosts
 from simplugin.pricing.deployment import deploy, sharing_of
 from simplugin.pricing.policies.task_queues import (
     Proportions,
@@ -23,19 +24,12 @@ from simplugin.pricing.policies.task_queues import (
     to_request,
 )
 from simplugin.pricing.task_dispatch import Dispatch, DispatchSettings, dispatch
-from simplugin.workloads.applications import Application
+from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS, Application
 from simplugin.workloads.shared_deployment import SharedDeployment
 
 Report = tuple[SharedDeployment, np.ndarray, Dispatch]
 # The report's platform, on the tree A-B, A-C, C-D, D-E.
-FIVE = Graph.duplex(
-    "ABCDE", np.full(5, 5e8), np.array([[0, 1], [0, 2], [2, 3], [3, 4]]), np.full(4, 5e8)
-)
-REPORT = (
-    Application("1", "D", flop=5000.0, byte=1000.0),
-    Application("2", "A", flop=800.0, byte=2000.0),
-    Application("3", "C", flop=1500.0, byte=1500.0),
-)
+FIVE = five_hosts(("AB", "AC", "CD", "DE"))
 
 
 def line(speed: tuple[float, float], bandwidth: float) -> Graph:
@@ -183,7 +177,7 @@ def test_a_route_of_two_links_is_crossed_once():
 @pytest.fixture(scope="module")
 def report() -> Report:
     """Return the report's applications, optimal rates for them, and what became of these."""
-    sharing = deploy(FIVE, REPORT)
+    sharing = deploy(FIVE, FIVE_HOSTS_APPLICATIONS)
     rates = fair_sharing(sharing).rate
     return sharing, rates, dispatch(FIVE, sharing, rates, DispatchSettings(duration=10.0))
 
@@ -242,7 +236,7 @@ def test_no_host_and_no_link_does_more_than_it_can(report):
 
 
 def test_agents_without_a_rate_get_nothing():
-    sharing = deploy(FIVE, REPORT)
+    sharing = deploy(FIVE, FIVE_HOSTS_APPLICATIONS)
     rates = fair_sharing(sharing).rate.copy()
     leaves = np.setdiff1d(np.arange(sharing.n_agents), sharing.parent)
     rates[leaves] = 0.0

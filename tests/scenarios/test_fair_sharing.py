@@ -92,19 +92,19 @@ def test_every_shipped_method_runs(line, name):
     assert run(line).row["rounds"] == 3
 
 
-def test_steps_are_parameters(line):
-    change(line, "pricing.market", "pricing.scaled", "rounds = 40", "rounds = 2, start_rate = 7.0")
+@pytest.mark.parametrize(
+    ("steps", "first"),
+    [
+        ("start_rate = 7.0", (7.0, 7.0)),
+        ("start_rate = [7.0, 3.0], host = [0.001, 0.002, 0.003]", (7.0, 3.0)),
+    ],
+)
+def test_steps_are_parameters(line, steps, first):
+    change(line, "pricing.market", "pricing.scaled", "rounds = 40", f"rounds = 2, {steps}")
     _, throughputs, *_ = run(line).figures
-    # Three agents of x at the start.
-    assert throughputs.series["x"][1][0] == pytest.approx(3 * 7.0 / X)
-
-
-def test_steps_are_lists_of_applications_and_hosts(line):
-    steps = "rounds = 2, start_rate = [7.0, 3.0], host = [0.001, 0.002, 0.003]"
-    change(line, "pricing.market", "pricing.scaled", "rounds = 40", steps)
-    _, throughputs, *_ = run(line).figures
-    assert throughputs.series["x"][1][0] == pytest.approx(3 * 7.0 / X)
-    assert throughputs.series["y"][1][0] == pytest.approx(3 * 3.0 / Y)
+    # Three agents of each at the start.
+    found = [throughputs.series[name][1][0] for name in "xy"]
+    assert found == pytest.approx([3 * first[0] / X, 3 * first[1] / Y])
 
 
 def test_restricted_hosts_and_trees(line):

@@ -42,9 +42,7 @@ def little_memory():
 
 def refused(tmp_path, text):
     """Return the errors of a scenario: that of its check, and that of its run."""
-    (tmp_path / "mine.py").write_text(
-        'async def work(me):\n    await me.execute(1, label="\\ud800")\n'
-    )
+    (tmp_path / "mine.py").write_text(MINE)
     file = tmp_path / "s.toml"
     file.write_text(text)
     with pytest.raises(ScenarioError) as caught:
@@ -110,9 +108,7 @@ def test_paths(tmp_path, name, where, simplugin):
 
 
 def test_paths_of_the_command(tmp_path, simplugin):
-    (tmp_path / "mine.py").write_text(
-        'async def work(me):\n    await me.execute(1, label="\\ud800")\n'
-    )
+    (tmp_path / "mine.py").write_text(MINE)
     file = tmp_path / "s.toml"
     file.write_text(STAR)
     deep = tmp_path / ("a/" * 1500)

@@ -5,6 +5,7 @@ import pytest
 from heard import heard
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from market_draws import bundle_markets
 from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
@@ -107,21 +108,7 @@ def test_dearest_first():
     assert price == 5.0
 
 
-@st.composite
-def markets(draw):
-    n = draw(st.integers(1, 6))
-    m = draw(st.integers(1, 40))
-    generator = np.random.default_rng(draw(st.integers(0, 10**6)))
-    values = np.exp(generator.normal(0, draw(st.floats(0.01, 2)), n))
-    q = generator.uniform(0.4, 0.999, n)
-    if draw(st.booleans()):
-        values, q = np.full(n, 3.0), np.full(n, 0.5)
-    caps = generator.integers(0, m + 1, n)
-    caps[-1] += max(0, m - caps.sum())
-    return BundleMarket(values, m, caps, q)
-
-
-@given(markets())
+@given(bundle_markets(least_alpha=1e-3))
 @settings(max_examples=80)
 def test_the_clock_pays_what_vcg_does(market):
     wanted = vickrey_clarke_groves(market, unsold="worthless")
@@ -132,7 +119,7 @@ def test_the_clock_pays_what_vcg_does(market):
     assert found.rounds <= found.messages / 2 <= found.rounds * market.n_peers
 
 
-@given(markets(), st.floats(0.001, 1))
+@given(bundle_markets(least_alpha=1e-3), st.floats(0.001, 1))
 @settings(max_examples=50)
 def test_ticks_cost_no_more_than_a_tick(market, tick):
     wanted = vickrey_clarke_groves(market, unsold="worthless")

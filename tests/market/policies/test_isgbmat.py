@@ -101,6 +101,9 @@ def test_passes_end_with_the_most_valuable_tasks_to_the_last_bit(market, many):
     run = run_isgbmat(*market.arguments)
     assert amounts.tolist() == run.amounts.tolist() == agreed.amounts.tolist()
     assert price == run.price == agreed.price
+    if not many:
+        # One round to begin, one for the tasks that go back.
+        assert agreed.rounds == run.passes + 2
     expected = sorted_tasks(market)
     assert amounts.tolist() == expected[0].tolist()
     assert price == pytest.approx(expected[1], rel=1e-12)

@@ -129,18 +129,6 @@ def test_outcomes_are_those_of_the_policy(name, seed):
     assert agreed.price == pytest.approx(price, rel=1e-9)
 
 
-@pytest.mark.parametrize("own_rates", [False, True])
-@pytest.mark.parametrize("seed", range(15))
-def test_isgbmat_takes_as_many_passes_and_sells_the_same(seed, own_rates):
-    market = random_market(seed, own_rates=own_rates)
-    agreed = negotiate(NEGOTIATIONS["isgbmat"], *market.arguments)
-    run = run_isgbmat(*market.arguments)
-    assert agreed.amounts.tolist() == run.amounts.tolist()
-    assert agreed.price == pytest.approx(run.price, rel=1e-9)
-    # One round to begin, one for the tasks that go back.
-    assert agreed.rounds == run.passes + 2
-
-
 def test_a_commodity_market_takes_two_rounds():
     # Values 8 and 2, flat price 5: the first buys its task worth 8 and none worth 4.
     agreed = negotiate(NEGOTIATIONS["commodity"], [8.0, 2.0], 4, 4, 0.5)

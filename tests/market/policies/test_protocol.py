@@ -11,7 +11,6 @@ from market_draws import bundle_markets
 from naming import raises_naming
 
 from simplugin.core.errors import InfeasibleError
-from simplugin.market.policies.clearing import DemandModel, weighted_median
 from simplugin.market.policies.negotiation import (
     Agreement,
     BundleNegotiation,
@@ -186,30 +185,3 @@ def test_secants_take_few_rounds_whatever_there_is():
     assert np.median(rounds) <= 4
     values = np.exp(np.random.default_rng(3).normal(4, 0.5, 1000))
     assert negotiate(NEGOTIATIONS["secant"], values, 10**6, 10**6, 0.999).rounds <= 5
-
-
-def test_a_model_of_demand_finds_the_price_after_two_answers():
-    logs, fall = np.log([50.0, 80.0, 20.0]), 0.03
-    quoted = logs - 9 * fall
-    model = DemandModel(np.full(3, 10), quoted, np.full(3, 1000))
-    assert np.all(np.isnan(model.prices((30.0,), -np.inf, np.inf)))
-    price = float(quoted.mean()) - 1.0
-    counts = np.floor(1 + (logs - price) / fall).astype(int)
-    model.heard(price, counts)
-    # One number of tasks leaves what it may be to within one in fifty.
-    assert model.falls() == pytest.approx(np.full(3, fall), rel=0.02)
-    (found,) = model.prices((60.0,), -np.inf, np.inf)
-    wanted = np.maximum(0, np.floor(1 + (logs - found) / fall))
-    assert wanted.sum() == pytest.approx(60, abs=2)
-
-
-@given(
-    st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 4)), min_size=1).filter(
-        lambda pairs: any(weight for _, weight in pairs)
-    )
-)
-def test_a_weighted_median_has_half_the_weight_on_both_sides(pairs):
-    values, weights = map(np.array, zip(*pairs, strict=True))
-    middle = weighted_median(values.astype(float), weights)
-    assert 2 * weights[values >= middle].sum() >= weights.sum()
-    assert 2 * weights[values <= middle].sum() >= weights.sum()
