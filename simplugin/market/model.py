@@ -256,26 +256,6 @@ class PricedAssignment:
         if self.payments is not None:
             object.__setattr__(self, "payments", checked_payments(self.payments, self.amounts))
 
-    @classmethod
-    def estimated(
-        cls,
-        market: BundleMarket,
-        amounts: Amounts,
-        price: float,
-        times: Floats,
-        payments: Floats | None = None,
-    ) -> PricedAssignment:
-        """Return the outcome under estimated times of tasks, one after the other.
-
-        Parameters
-        ----------
-        market, amounts, price, payments
-            As the attributes.
-        times : float64, shape (n_peers,)
-            Estimated completion time of one task on each peer, t_i [s].
-        """
-        return cls(market, amounts, price, np.asarray(amounts) * times, payments)
-
     @property
     def benefit(self) -> float:
         """Global benefit U^G, Eq. (3) [price]."""
@@ -421,14 +401,15 @@ class Deal(DealRecord):
 
     def outcome(self) -> PricedAssignment:
         """Return the outcome, with the times that peers took since the agreement."""
-        times = self.peer_finish - self.agreed
-        return PricedAssignment(self.market, self.amounts, self.price, times, self.payments)
+        return self._priced(self.peer_finish - self.agreed)
 
     def estimated(self) -> PricedAssignment:
         """Return the outcome under the times that peers expected."""
-        return PricedAssignment.estimated(
-            self.market, self.amounts, self.price, self.times, self.payments
-        )
+        return self._priced(self.amounts * self.times)
+
+    def _priced(self, times: Floats) -> PricedAssignment:
+        """Return the outcome under times of peers for all their tasks."""
+        return PricedAssignment(self.market, self.amounts, self.price, times, self.payments)
 
     @property
     def negotiation(self) -> float:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simplugin.optimum.fair_sharing import FairShare
 from simplugin.pricing.changes import CapacityChange, ProblemInterval
@@ -132,42 +131,28 @@ class PricingAssessment:
 
         The objective is that of rates divided by 1 plus the overload, which overload nothing.
         """
-        rounds = np.arange(self.trajectory.n_rounds + 1)
         reached, best = self.trajectory.throughput, self.optimum.throughput
         overload = self.trajectory.overload
         fitting = self.utility.objective(reached / (1 + overload)[:, None], self.sharing.weight)
-        applications = self.sharing.applications[:_MOST_CURVES]
-        chosen = [k for k in range(len(applications)) if best[k] > 0]
+        names = self.sharing.applications[:_MOST_CURVES]
+        ratios = {name: reached[:, k] / best[k] for k, name in enumerate(names) if best[k] > 0}
+        largest, optimum = {"overload": overload}, {"optimum": self.optimum.objective}
+        title, y = "Objective, of rates reduced to fit", "sum of utilities"
         return (
-            CurvePlot(
-                "objective",
-                "Objective, of rates reduced to fit",
-                "round",
-                "sum of utilities",
-                {"objective": (rounds, fitting)},
-                {"optimum": self.optimum.objective},
-            ),
-            CurvePlot(
+            _by_round("objective", title, y, {"objective": fitting}, optimum),
+            _by_round(
                 "throughputs",
                 "Throughputs",
-                "round",
                 "throughput / optimum",
-                {applications[k]: (rounds, reached[:, k] / best[k]) for k in chosen},
+                ratios,
                 {"optimum": 1.0},
-                groups=applications,
+                names,
             ),
-            CurvePlot(
-                "overload",
-                "Largest overload of a resource",
-                "round",
-                "excess / capacity",
-                {"overload": (rounds, overload)},
-                {},
-            ),
-            self._prices(rounds),
+            _by_round("overload", "Largest overload of a resource", "excess / capacity", largest),
+            self._prices(),
         )
 
-    def _prices(self, rounds: NDArray[np.int64]) -> CurvePlot:
+    def _prices(self) -> CurvePlot:
         """Return the curves of prices times capacities.
 
         In this unit hosts and links of all sizes can be compared.
@@ -178,10 +163,22 @@ class PricingAssessment:
             [reached.host_price * sharing.speed, reached.link_price * sharing.bandwidth], axis=1
         )
         order = np.argsort(-worth[-1], kind="stable")[:_MOST_CURVES].tolist()
-        series = {names[each]: (rounds, worth[:, each]) for each in order}
-        label = "price times capacity"
+        curves = {names[each]: worth[:, each] for each in order}
         # All resources, so that each has its colour in every chart.
-        return CurvePlot("prices", "Prices", "round", label, series, {}, groups=names)
+        return _by_round("prices", "Prices", "price times capacity", curves, groups=names)
+
+
+def _by_round(
+    name: str,
+    title: str,
+    y: str,
+    curves: Mapping[str, Floats],
+    lines: Mapping[str, float] | None = None,
+    groups: Sequence[str] = (),
+) -> CurvePlot:
+    """Return a plot of values after each round."""
+    series = {label: (np.arange(len(values)), values) for label, values in curves.items()}
+    return CurvePlot(name, title, "round", y, series, lines or {}, groups=groups)
 
 
 def _busiest(

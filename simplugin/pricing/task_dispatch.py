@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Unpack
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from simplugin.platforms.graphs import Graph
 from simplugin.platforms.platform import Platform
 from simplugin.pricing.actors.dispatchers import AgentSetup, Neighbour, agent
 from simplugin.pricing.policies.task_queues import LiveProportions, Proportions
-from simplugin.simulation.options import SimGridOptions
+from simplugin.simulation.options import SimGridOptions, SimulationKeywords, with_defaults
 from simplugin.simulation.placement import Placement
 from simplugin.simulation.result import Result
 from simplugin.simulation.simulate import simulate
@@ -129,10 +129,7 @@ def dispatch(
     sharing: SharedDeployment,
     rates: Floats | Iterable[tuple[float, Floats]],
     settings: DispatchSettings,
-    *,
-    options: SimGridOptions | None = None,
-    back_end: Literal["coroutines", "threads"] = "coroutines",
-    trace: bool = False,
+    **simulation: Unpack[SimulationKeywords],
 ) -> Dispatch:
     """Run tasks on SimGrid at the rates of a pricing method, and measure the throughputs.
 
@@ -161,12 +158,10 @@ def dispatch(
         then on, for rates that are still being negotiated. Before the first date they are 0.
     settings : DispatchSettings
         Duration, measurement and sizes.
-    options : SimGridOptions, optional
-        The linear model by default.
-    back_end : {"coroutines", "threads"}
-        As for `simulate`.
-    trace : bool
-        True for a result with all activities; executions are labelled with their agents.
+    **simulation
+        Options of the simulation, fields of `simplugin.simulation.SimulationOptions`; by default
+        ``options=SimGridOptions.linear()`` and ``trace=False``. In a trace executions are labelled
+        with their agents.
 
     Returns
     -------
@@ -209,9 +204,7 @@ def dispatch(
             Placement(sharing.hosts[sharing.host[number]], agent, (station,), name=station.name)
             for number, station in stations.items()
         ],
-        options=SimGridOptions.linear() if options is None else options,
-        back_end=back_end,
-        trace=trace,
+        **with_defaults(simulation, SimGridOptions.linear()),
     )
     theoretical = _average(masters, dates, start, duration)
     return _measure(sharing, list(stations), result, coarse, theoretical, (start, duration))

@@ -78,11 +78,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "key", "words"), WRONG)
-def test_a_wrong_market_is_refused(three, old, new, key, words):
-    refused(change(three, old, new), words, key)
-
-
 SETUP_OF_GRID, SECOND = 'setup = "10ms"', '"scheduler-2"'
 WRONG_GRIDS = [
     (SETUP_OF_GRID, 'peers = ["peer-1-1"]', "workload.peers", "peers cannot be combined"),
@@ -92,12 +87,9 @@ WRONG_GRIDS = [
     ('= "global-scheduler"', '= "nobody"', "workload.global_scheduler", "is no host"),
     (SETUP_OF_GRID, "lambda = 2.0", "workload.lambda", "from 6 to 20, as bundles differ"),
     (*scheduler("mine:priceless_later"), "scheduler.name", "the price is nan"),
+    # The larger of the two.
+    (SETUP_OF_GRID, "n_max = 4", "workload.n_max", "'first-1': 10 tasks cannot be placed: 2 peers"),
 ]
-
-
-@pytest.mark.parametrize(("old", "new", "key", "words"), WRONG_GRIDS)
-def test_a_wrong_grid_is_refused(two_sites, old, new, key, words):
-    refused(change(two_sites, old, new), words, key)
 
 
 def test_a_policy_that_fails_in_the_course_of_the_run_is_told_where(two_sites):
@@ -118,12 +110,6 @@ def test_tasks_of_a_log_may_be_too_many(three, monkeypatch):
     error = refused(change(three, SIZES, 'file = "log.swf"\nleast = 2'), "5 tasks are too many")
     assert "give the first bundles of the log only" in str(error)
     assert error.key == "workload.bundles.0.file"
-
-
-def test_a_bundle_that_no_site_takes_is_refused(two_sites):
-    # The larger of the two.
-    words = "'first-1': 10 tasks cannot be placed: 2 peers take at most 4 each"
-    refused(change(two_sites, SETUP_OF_GRID, "n_max = 4"), words, "workload.n_max")
 
 
 def test_a_bundle_that_one_site_takes_is_not_refused(two_sites):
@@ -148,12 +134,6 @@ WRONG_PARAMETERS = [
     ("es", 'revision = "event", baseline = "share"', "revision", "own makespans"),
     ("balanced", 'revision = "rebalanced", rounds = 2', "rounds", "no effect"),
 ]
-
-
-@pytest.mark.parametrize(("name", "parameters", "key", "words"), WRONG_PARAMETERS)
-def test_a_wrong_parameter_is_refused(two, name, parameters, key, words):
-    chosen = f'"taskgraphs.{name}"\nparameters = {{ {parameters} }}'
-    refused(change(two, '"taskgraphs.es"', chosen), words, f"scheduler.parameters.{key}")
 
 
 FILE, ES, GRAPH = 'file = "one.dot"', '"taskgraphs.es"', "workload.graphs.0"
@@ -184,9 +164,19 @@ WRONG_SCHEDULERS_AND_GRAPHS = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "key", "words"), WRONG_SCHEDULERS_AND_GRAPHS)
-def test_wrong_schedulers_graphs_and_options_are_refused(two, old, new, key, words):
-    refused(change(two, old, new), words, key)
+WRONG_SCHEDULERS_AND_GRAPHS += [
+    (ES, f'"taskgraphs.{name}"\nparameters = {{ {parameters} }}', f"{PARAMETERS}.{key}", words)
+    for name, parameters, key, words in WRONG_PARAMETERS
+]
+REFUSED = {"three": WRONG, "two_sites": WRONG_GRIDS, "two": WRONG_SCHEDULERS_AND_GRAPHS}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "old", "new", "key", "words"),
+    [(name, *each) for name, wrong in REFUSED.items() for each in wrong],
+)
+def test_wrong_scenarios_are_refused(request, scenario, old, new, key, words):
+    refused(change(request.getfixturevalue(scenario), old, new), words, key)
 
 
 def test_a_wrong_file_is_refused_with_its_line(two):

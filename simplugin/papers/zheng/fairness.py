@@ -89,7 +89,8 @@ def ends(seed: int, degree: float, setting: ExperimentSetting) -> tuple[float, f
     for factor in (1.0, None):
         market, times = replace(setting, factor=factor).market(site)
         best = best_of(market)
-        found.append(PricedAssignment.estimated(market, best.amounts, best.price, times).fairness)
+        taken = best.amounts * times
+        found.append(PricedAssignment(market, best.amounts, best.price, taken).fairness)
     return found[0], found[1]
 
 

@@ -78,8 +78,8 @@ def balanced(market: BundleMarket, times: Floats) -> Balanced:
     found = best_of(priced)
     exact = np.array_equal(found.amounts, wanted.amounts) and found.clears(wanted.price)
     return Balanced(
-        PricedAssignment.estimated(market, best.amounts, best.price, times),
-        PricedAssignment.estimated(priced, found.amounts, wanted.price, times),
+        PricedAssignment(market, best.amounts, best.price, best.amounts * times),
+        PricedAssignment(priced, found.amounts, wanted.price, found.amounts * times),
         wanted.alpha,
         completion_bound(times, m),
         exact and abs(found.benefit / best.benefit - 1) <= EQUAL,

@@ -112,7 +112,7 @@ def outcome(
     """Return the outcome of a policy at a site, with estimated times."""
     market, times = setting.market(site)
     amounts, price = decide(POLICIES[policy], market, seed)
-    return PricedAssignment.estimated(market, amounts, price, times)
+    return PricedAssignment(market, amounts, price, amounts * times)
 
 
 @cache

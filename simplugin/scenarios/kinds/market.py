@@ -110,7 +110,12 @@ def run(scenario: Scenario) -> ScenarioResult:
             negotiation,
             believed=believed,
             platform=platform,
-            rules=ServiceRules(**settings.model_dump(exclude={"decides"})),
+            rules=ServiceRules(
+                overlap=settings.overlap,
+                counters=settings.counters,
+                dispatch=settings.dispatch,
+                patience=settings.patience,
+            ),
             **scenario.simulation.keywords(),
         )
     found = BundleAssessment(done, left_open)
