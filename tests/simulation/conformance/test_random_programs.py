@@ -1,4 +1,7 @@
-"""Random programs give the same on both back ends; ``--random-programs=200`` runs 2,000 of them."""
+"""Random programs give the same on both back ends, with pauses, and with somebody who looks.
+
+``--random-programs=200`` runs 2,000 of them.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ from conformance import Scenario, run
 from differences import differences
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_programs import KINDS, PLATFORM, PROFILED, SAME, placements
+from random_programs import HANDLES, KINDS, PLATFORM, PROFILED, SAME, placements
 
-from simplugin.simulation import Result, SimGridOptions, simulate, simulation
+from simplugin.simulation import Placement, Result, SimGridOptions, simulate, simulation
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -73,6 +76,7 @@ def test_pauses_change_nothing(
         for date in sorted(pauses):
             sim.run_until(max(date, sim.clock))
             assert sim.clock >= date or sim.at_end
+            _ = sim.links, sim.actors
             for host in sim.hosts:
                 assert not host.flops < 0
             for activity in sim.activities:
@@ -81,3 +85,58 @@ def test_pauses_change_nothing(
             sim.step()
         paused = sim.run()
     assert paused.digest() == simulate(file, actors, **choices).digest()
+
+
+def watts(states: int) -> str:
+    """Return the wattages of a host with some power states."""
+    return f'<prop id="wattage_per_state" value="{",".join(["90:110:170"] * states)}"/>'
+
+
+MEASURED = (
+    PLATFORM.replace('speed="1Gf">', f'speed="1Gf">{watts(1)}')
+    .replace('speed="1Gf"/>', f'speed="1Gf">{watts(1)}</host>')
+    .replace('speed="2Gf,1Gf"/>', f'speed="2Gf,1Gf">{watts(2)}</host>')
+    .replace('core="4"/>', f'core="4">{watts(1)}</host>')
+    .replace('latency="250ms"/>', 'latency="250ms"><prop id="wattage_range" value="10:30"/></link>')
+)
+
+
+async def watch(me: Any, dates: list[float], looks: bool) -> None:
+    """Read all that can be read at these dates, or nothing."""
+    for date in dates:
+        await me.sleep_until(date)
+        if looks:
+            for _, activity in HANDLES:
+                _ = activity.remaining
+            for host in me.hosts:
+                _ = host.load, host.speed, host.available_speed, host.energy
+            for link in me.links:
+                _ = link.load, link.bandwidth, link.figures, link.energy
+            me.route("ada", "cyd")
+
+
+@settings(max_examples=25)
+@given(
+    kind=st.sampled_from(sorted(KINDS)),
+    seed=st.integers(0, 10_000),
+    dates=st.lists(st.floats(0.01, 20.0), min_size=1, max_size=8).map(sorted),
+    optim=st.sampled_from(["Lazy", "Full"]),
+)
+def test_looking_changes_nothing(
+    kind: str, seed: int, dates: list[float], optim: Any, tmp_path_factory: Any
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "measured.xml"
+    file.write_text(MEASURED)
+    plugins = {"plugin": "link_load"}
+    options = SimGridOptions(cpu_optim=optim, network_optim=optim, extra=plugins)
+    unseen, seen = (
+        simulate(
+            file,
+            [*placements(kind, seed), Placement("safe", watch, (dates, looks))],
+            options=options,
+            energy=True,
+        )
+        for looks in (False, True)
+    )
+    # Whether it looks is an argument.
+    assert replace(seen, provenance=unseen.provenance) == unseen
