@@ -11,6 +11,7 @@ from processes import children
 from xml_zones import zone_xml
 
 from simplugin.simulation.process import server_client
+from simplugin.simulation.protocol import BACK_ENDS
 
 TWO_HOSTS = zone_xml("""
     <host id="ada" speed="1Gf"/>
@@ -26,6 +27,12 @@ def two_hosts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("platform") / "two_hosts.xml"
     file.write_text(TWO_HOSTS)
     return file
+
+
+@pytest.fixture(scope="session", params=sorted(BACK_ENDS))
+def back_end(request: pytest.FixtureRequest) -> str:
+    """Return the name of each back end."""
+    return str(request.param)
 
 
 @pytest.fixture

@@ -10,14 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
 from naming import raises_naming
 
 from simplugin.core.errors import SimpluginError
 from simplugin.simulation import simulate
-from simplugin.simulation.protocol import BACK_ENDS
-
-on_both = pytest.mark.parametrize("back_end", sorted(BACK_ENDS))
 
 SCRIPT = """
 import random, signal, sys, pdb
@@ -61,7 +57,6 @@ def output(file: Path, *arguments: object, typed: str = "") -> str:
     return found.decode().replace("\r\n", "\n")
 
 
-@on_both
 def test_breakpoint(back_end: str, tmp_path: Path, two_hosts: Path) -> None:
     end = "print('result', run(debug=True).clock)"
     file = script(tmp_path, "number == 2 or breakpoint()", end)
@@ -76,7 +71,6 @@ def test_breakpoint(back_end: str, tmp_path: Path, two_hosts: Path) -> None:
     assert told.endswith("[ada:worker:(1) 2.000000] INFO: has 7\nresult 2.0\n")
 
 
-@on_both
 def test_same_result_and_once_in_a_process(back_end: str, tmp_path: Path, two_hosts: Path) -> None:
     end = """
 random.seed(5)
@@ -97,7 +91,6 @@ signal.raise_signal(signal.SIGINT)
     assert told.endswith("KeyboardInterrupt\n")  # as in any program of Python's
 
 
-@on_both
 def test_post_mortem_is_at_the_actor(back_end: str, tmp_path: Path, two_hosts: Path) -> None:
     end = """
 try:

@@ -48,7 +48,6 @@ def test_migration_keeps_the_work(options):
 
 
 @pytest.mark.parametrize("optim", ["Lazy", "Full", "TI"])
-@pytest.mark.parametrize("back_end", ["coroutines", "threads"])
 def test_a_dead_host_fails_its_executions(optim, back_end):
     async def remote(me):
         with pytest.raises(HostFailureException):

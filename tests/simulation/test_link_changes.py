@@ -13,7 +13,6 @@ from naming import raises_naming
 from simplugin.core.errors import SimulationError
 from simplugin.platforms import Host, Link, Platform, Profile, ProfileUse, Route, Router, Zone
 from simplugin.simulation import SimGridOptions, simulate
-from simplugin.simulation.protocol import BACK_ENDS
 
 SIZE = 1e8  # byte
 BANDWIDTH = 1e8  # byte/s
@@ -87,7 +86,6 @@ def ends(before: dict[str, float], after: dict[str, float]) -> list[float]:
     return [found[host] for host in ROUTES]
 
 
-@pytest.mark.parametrize("back_end", sorted(BACK_ENDS))
 @pytest.mark.parametrize("update", UPDATES)
 @settings(max_examples=15)
 @given(before=latencies, after=latencies, profiles=st.booleans())
@@ -154,7 +152,6 @@ WIFI = Platform(
 )
 
 
-@pytest.mark.parametrize("back_end", sorted(BACK_ENDS))
 @pytest.mark.parametrize("update", UPDATES)
 def test_wifi_is_not_shared_by_simgrid(back_end: Any, update: str) -> None:
     async def play(me: Any) -> float:

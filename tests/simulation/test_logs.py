@@ -12,10 +12,8 @@ from naming import raises_naming
 
 from simplugin.core.errors import ActorError, SimpluginError
 from simplugin.simulation import simulate
-from simplugin.simulation.protocol import BACK_ENDS
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
-on_both = pytest.mark.parametrize("back_end", sorted(BACK_ENDS))
 
 
 async def talker(me: Any) -> None:
@@ -38,7 +36,6 @@ ALL = [
 ]
 
 
-@on_both
 @pytest.mark.parametrize("log", ["debug", "warning", None])
 def test_levels_and_prefixes(back_end: Any, log: Any, two_hosts: Path, capfd: Any) -> None:
     chosen = {} if log is None else {"log": log}
@@ -69,7 +66,6 @@ def test_lines_are_in_order_with_prints(two_hosts: Path, capsys: Any, monkeypatc
     assert [line.rpartition(" ")[2] for line in lines] == [str(n // 2) for n in range(60_000)]
 
 
-@on_both
 def test_unknown_levels_are_refused(back_end: Any, two_hosts: Path) -> None:
     async def wrong(me: Any) -> None:
         me.log("hello", "loud")
@@ -80,7 +76,6 @@ def test_unknown_levels_are_refused(back_end: Any, two_hosts: Path) -> None:
         simulate(two_hosts, [("ada", talker)], back_end=back_end, log="loud")  # type: ignore[arg-type]
 
 
-@on_both
 def test_what_is_logged_before_an_error_is_shown(
     back_end: Any, two_hosts: Path, capfd: Any
 ) -> None:

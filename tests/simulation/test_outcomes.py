@@ -38,7 +38,6 @@ from simplugin.simulation.process.serialization import OriginalError
 from simplugin.simulation.protocol import BACK_ENDS
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
-on_both = pytest.mark.parametrize("back_end", sorted(BACK_ENDS))
 
 
 async def sleeper(me: Any, duration: float) -> float:
@@ -93,7 +92,6 @@ async def crashing(me: Any, crash: Callable[[], None]) -> None:
     crash()
 
 
-@on_both
 def test_actor_error_is_chained_and_names_actor_and_place(two_hosts: Path, back_end: Any) -> None:
     actor = Placement("bob", raising, (lambda: KeyError("missing"),), name="worker")
     with raises_naming(ActorError, "missing") as caught:
@@ -127,7 +125,6 @@ def test_exceptions_keep_type_and_text_or_have_a_stand_in(
         assert (type(cause), str(cause), vars(cause)) == (type(make()), text, vars(make()))
 
 
-@on_both
 def test_function_that_returns_an_operation(two_hosts: Path, back_end: Any) -> None:
     actors = [
         ("ada", lambda me: me.execute(3e9)),
@@ -141,7 +138,6 @@ def test_function_that_returns_an_operation(two_hosts: Path, back_end: Any) -> N
     assert sorted(result.trace.end) == pytest.approx([1.0, 3.0, 7.0])
 
 
-@on_both
 @pytest.mark.parametrize(
     ("crash", "number", "code", "told"),
     [
@@ -160,7 +156,6 @@ def test_crash_is_an_error_and_the_next_simulation_works(
     assert simulate(two_hosts, [("ada", sleeper, 1.0)], back_end=back_end).clock == 1.0
 
 
-@on_both
 def test_wall_clock_limit_kills_and_says_how_far_it_got(two_hosts: Path, back_end: Any) -> None:
     # On a busy machine the limit may come before the actor has started.
     for limit in (0.4, 4, 40):
@@ -187,7 +182,6 @@ def test_memory_limit(two_hosts: Path) -> None:
     assert isinstance(caught.value.__cause__, MemoryError)
 
 
-@on_both
 def test_trace_limit(two_hosts: Path, back_end: Any) -> None:
     async def work(me: Any, texts: bool) -> None:
         for number in range(50):
@@ -230,7 +224,6 @@ def test_what_does_not_pickle_names_the_actor(two_hosts: Path) -> None:
             simulate(two_hosts, [("ada", sleeper, 1.0), actor])
 
 
-@on_both
 def test_unknown_host_names_actor_and_close_match(two_hosts: Path, back_end: Any) -> None:
     with raises_naming(DeploymentError, "'sleeper'", "'adda'", "'ada'"):
         simulate(two_hosts, [("adda", sleeper, 1.0)], back_end=back_end)
@@ -245,7 +238,6 @@ def test_function_that_is_not_async(two_hosts: Path) -> None:
             simulate(two_hosts, [("ada", function)])
 
 
-@on_both
 @pytest.mark.parametrize(
     ("text", "line", "named"),
     [
@@ -282,7 +274,6 @@ def test_child_killed_from_outside(two_hosts: Path) -> None:
         simulate(two_hosts, [("ada", for_ever)], progress=kill_soon)
 
 
-@on_both
 def test_progress(two_hosts: Path, tmp_path: Path, back_end: Any) -> None:
     seen: list[tuple[float, int]] = []
     enough = tmp_path / "enough"
@@ -348,7 +339,6 @@ def test_back_end_that_cannot_be_loaded(two_hosts: Path, monkeypatch: pytest.Mon
         simulate(two_hosts, [("ada", sleeper, 1.0)], back_end="threads")
 
 
-@on_both
 def test_energy_needs_the_wattages_of_all_hosts(two_hosts: Path, back_end: Any) -> None:
     with raises_naming(PlatformError, two_hosts.name, "'ada'", "'bob'"):
         simulate(two_hosts, [], energy=True, back_end=back_end)
@@ -372,7 +362,6 @@ async def ends_both(me: Any) -> list[bool]:
     return [child.is_alive for child in children]
 
 
-@on_both
 def test_a_kill_at_the_end_of_an_execution_is_a_kill(back_end: Any, capfd: Any) -> None:
     platform = Platform(Zone("z", "Full", [Host("a", 1e9), Host("b", 1e9)]))
     result = simulate(platform, [("a", ends_both)], back_end=back_end, wall_limit=60.0)
@@ -382,7 +371,6 @@ def test_a_kill_at_the_end_of_an_execution_is_a_kill(back_end: Any, capfd: Any) 
 
 
 @pytest.mark.parametrize(("wrong", "meant"), [("sleep", "sleep_for"), ("excute", "execute")])
-@pytest.mark.parametrize("back_end", ["coroutines", "threads"])
 def test_attributes_that_may_be_meant(wrong, meant, back_end):
     async def work(me):
         await getattr(me, wrong)(1)
@@ -399,14 +387,12 @@ async def forks(me: Any) -> str:
     return "child" if child == 0 else "parent"
 
 
-@on_both
 def test_an_actor_that_forks_has_one_result(two_hosts: Path, back_end: Any) -> None:
     for _ in range(5):
         result = simulate(two_hosts, [("ada", forks)], back_end=back_end, wall_limit=60)
         assert result.value_of("forks") == "parent"
 
 
-@on_both
 def test_null_characters_are_part_of_a_name(two_hosts: Path, back_end: Any) -> None:
     async def look(me: Any) -> list[str]:
         seen = []

@@ -42,6 +42,12 @@ BEFORE = {
 }
 
 
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return the path of a platform file to write."""
+    return tmp_path / "file.xml"
+
+
 def document(before: str = "", config: str = "", content: str = ZONE) -> str:
     """Return a platform file with something before its declaration, and options."""
     return (
@@ -90,8 +96,7 @@ def test_what_precedes_the_declaration_is_a_warning_everywhere(before: str, tmp_
     assert "1GHz" in file.read_text(encoding="utf-8").split("\n")[caught.value.line - 1]
 
 
-def test_deployments_and_workflows_too(tmp_path: Path) -> None:
-    file = tmp_path / "file.xml"
+def test_deployments_and_workflows_too(file: Path) -> None:
     file.write_text("\n" + document(content='<actor host="a" function="f"/>'))
     with pytest.warns(UserWarning, match=r"file\.xml:1: "):
         assert [actor.host for actor in read_deployment(file).actors] == ["a"]
@@ -135,8 +140,7 @@ def test_a_scenario_reads_such_a_file(tmp_path: Path) -> None:
 # ---- options ------------------------------------------------------------------------------------
 
 
-def test_options_of_smpi_are_ignored_with_a_warning(tmp_path: Path) -> None:
-    file = tmp_path / "file.xml"
+def test_options_of_smpi_are_ignored_with_a_warning(file: Path) -> None:
     for name in ("smpi/host-speed", "smpi/IB-penalty-factors", "smpi/no-such"):
         file.write_text(document(config=option(name, "1f")))
         (finding,) = check([file])
@@ -149,11 +153,10 @@ def test_options_of_smpi_are_ignored_with_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("old", "today"), ALIASES.items())
-def test_old_names_that_simgrid_takes_mean_the_same(old: str, today: str, tmp_path: Path) -> None:
+def test_old_names_that_simgrid_takes_mean_the_same(old: str, today: str, file: Path) -> None:
     value = "0.5" if "factor" in old else "1e-3"
     clocks = []
     for name in (old, today):
-        file = tmp_path / "file.xml"
         file.write_text(document(config=option(name, value)))
         findings = check([file])
         renamed = [found for found in findings if found.severity == "warning"]
@@ -210,9 +213,8 @@ REFUSED = [
 
 @pytest.mark.parametrize(("name", "value", "remedy"), REFUSED)
 def test_check_and_simulate_refuse_the_same_options(
-    name: str, value: str, remedy: str, tmp_path: Path
+    name: str, value: str, remedy: str, file: Path
 ) -> None:
-    file = tmp_path / "file.xml"
     file.write_text(document(config=option(name, value)))
     (finding,) = check([file])
     assert (finding.line, finding.severity) == (5, "error")
@@ -226,9 +228,8 @@ def test_check_and_simulate_refuse_the_same_options(
 # ---- hosts of speed 0 ---------------------------------------------------------------------------
 
 
-def test_a_host_of_speed_0_stores_what_others_send(tmp_path: Path) -> None:
+def test_a_host_of_speed_0_stores_what_others_send(tmp_path: Path, file: Path) -> None:
     """As Batsim has it: a clean file, read, drawn and simulated by every command."""
-    file = tmp_path / "file.xml"
     file.write_text(document())
     assert check([file]) == []
     assert [host.speed for host in read_platform(file).elements[0].hosts] == [1e9, 0.0]
@@ -250,8 +251,7 @@ SLEEPING = [
 
 
 @pytest.mark.parametrize("host", SLEEPING)
-def test_speeds_of_0_in_lists(host: str, tmp_path: Path) -> None:
-    file = tmp_path / "file.xml"
+def test_speeds_of_0_in_lists(host: str, file: Path) -> None:
     zone = document(content=f'<zone id="z" routing="None">\n{host}</zone>')
     file.write_text(zone)
     assert check([file]) == []
@@ -272,15 +272,13 @@ CLUSTERS = [
 
 
 @pytest.mark.parametrize("content", CLUSTERS)
-def test_hosts_of_speed_0_in_clusters(content: str, tmp_path: Path) -> None:
-    file = tmp_path / "file.xml"
+def test_hosts_of_speed_0_in_clusters(content: str, file: Path) -> None:
     file.write_text(document(content=content))
     assert not [found for found in check([file]) if found.severity == "error"]
     assert sum(host.speed for host in resolve(file).hosts) == 0.0
 
 
-def test_an_error_within_an_element_has_its_own_line(tmp_path: Path) -> None:
-    file = tmp_path / "file.xml"
+def test_an_error_within_an_element_has_its_own_line(file: Path) -> None:
     inner = '<zone id="y" routing="Full">\n\n<host id="b" speed="1Gf" core="0"/></zone>'
     file.write_text(document(content=f'<zone id="x" routing="Full">\n{inner}</zone>'))
     with raises_naming(PlatformError, "file.xml:7: ", "'b'"):
@@ -356,7 +354,7 @@ ENERGY = [
 
 @pytest.mark.parametrize(("tag", "key", "value", "speed"), ENERGY)
 def test_wattages_are_checked_and_required(
-    tag: str, key: str, value: str, speed: str, tmp_path: Path
+    tag: str, key: str, value: str, speed: str, file: Path
 ) -> None:
     props = WATTS.format(key, value)
     if tag == "host" and "off" in key:
@@ -368,7 +366,6 @@ def test_wattages_are_checked_and_required(
         "link": f'<link id="a" bandwidth="1Bps" latency="0s">{props}</link>',
     }
     host = '<host id="x" speed="1f"/>' if tag != "cluster" else ""
-    file = tmp_path / "file.xml"
     zone = f'<zone id="z" routing="None">\n{elements[tag]}\n{host}</zone>'
     file.write_text(document(content=zone))
     (finding,) = [found for found in check([file]) if "watt" in found.message]

@@ -202,7 +202,6 @@ def test_refused_by_name() -> None:
             SimGridOptions(extra={"plugin": f"host_load,{plugin}"})
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS)
 @pytest.mark.parametrize(
     ("option", "value", "governor", "line", "named"),
     [
@@ -221,7 +220,6 @@ def test_refused_in_a_file(
     assert caught.value.line == line
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS)
 @pytest.mark.parametrize("plugin", ["host_load", "host_dvfs", "link_load"])
 def test_plugins_that_do_not_understand_parallel_tasks(
     plugin: str, back_end: Any, tmp_path: Path

@@ -231,7 +231,6 @@ async def switches(me):
     await me.sleep_until(6.0)
 
 
-@pytest.mark.parametrize("back_end", ["coroutines", "threads"])
 def test_hosts_that_actors_turn_off_are_known(back_end):
     platform = Platform(Zone("z", "Full", [Host("a", 1e9), Host("b", 1e9)]))
     result = simulate(platform, [("a", switches)], back_end=back_end)

@@ -15,9 +15,6 @@ from xml_zones import zone_xml
 from simplugin.core.errors import NoRouteError, PlatformError, SimpluginError
 from simplugin.platforms import Host, Link, Platform, Route, Zone
 from simplugin.simulation import Placement, SimGridOptions, simulate
-from simplugin.simulation.protocol import BACK_ENDS
-
-pytestmark = pytest.mark.parametrize("back_end", sorted(BACK_ENDS))
 
 HOSTS = """
     <host id="ada" speed="1Gf"/><host id="bob" speed="1Gf"/><host id="cyd" speed="1Gf"/>

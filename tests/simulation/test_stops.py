@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,8 +15,6 @@ from simplugin.core.errors import DeadlockError, PlatformError, SimpluginError, 
 from simplugin.platforms import Disk, Profile, ProfileUse
 from simplugin.simulation import Callbacks
 
-BackEnd = Literal["coroutines", "threads"]
-BACK_ENDS: tuple[BackEnd, ...] = ("coroutines", "threads")
 SPEED, BANDWIDTH, LATENCY = 1e9, 1e8, 1e-3
 MODELS: dict[str, dict[str, Any]] = {
     "LV08": {},
@@ -78,9 +76,8 @@ async def together(me: Any) -> float:
     return float(me.now)
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS)
 @pytest.mark.parametrize("model", MODELS)
-def test_a_profile_stops_what_runs_and_what_starts(model: str, back_end: BackEnd) -> None:
+def test_a_profile_stops_what_runs_and_what_starts(model: str, back_end: Any) -> None:
     def run(platform: Platform, *actors: Any) -> Any:
         options = SimGridOptions(**MODELS[model])
         return simulate(platform, actors, options=options, back_end=back_end, wall_limit=60)
@@ -102,9 +99,8 @@ def test_a_profile_stops_what_runs_and_what_starts(model: str, back_end: BackEnd
         assert run(stopped, ("bob", together)).value_of("together") == pytest.approx(7.0, rel=1e-9)
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS)
 @pytest.mark.parametrize("model", ["LV08", "full", "simgrid", "ptask", "ptask of simgrid"])
-def test_a_deadlock_if_it_never_returns(model: str, back_end: BackEnd) -> None:
+def test_a_deadlock_if_it_never_returns(model: str, back_end: Any) -> None:
     options = SimGridOptions(**MODELS[model])
     more: dict[str, Any] = {"options": options, "back_end": back_end, "wall_limit": 60}
     returns, never = two("0 1\n1 0", 10.0), two("1 0\n3 0\n4 0")
@@ -318,8 +314,7 @@ async def idle(me: Any) -> None:
     await me.sleep_for(10)
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS)
-def test_energy_of_the_first_pstate(back_end: BackEnd) -> None:
+def test_energy_of_the_first_pstate(back_end: Any) -> None:
     host = Host("ada", SPEED, further_speeds=(5e8,), pstate=1, properties=WATTS)
     platform = Platform(Zone("zone", "Full", [host]))
     result = simulate(platform, [("ada", idle)], energy=True, back_end=back_end)
@@ -360,9 +355,8 @@ async def lower(me: Any) -> None:
     me.host.pstate = 1
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS)
 @pytest.mark.parametrize(("profile", "period"), [("0 1\n1 0.5", -1.0), ("0 1\n1 0", 10.0)])
-def test_profiles_that_are_not_integrated(profile: str, period: float, back_end: BackEnd) -> None:
+def test_profiles_that_are_not_integrated(profile: str, period: float, back_end: Any) -> None:
     options = SimGridOptions(cpu_optim="TI")
     with raises_naming(PlatformError, "ada"):
         simulate(two(profile, period), [("bob", idle)], options=options, back_end=back_end)
@@ -417,8 +411,7 @@ def test_an_empty_message_pays_the_latency(size: int, incremental: bool) -> None
 # ---- dates --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS)
-def test_late_and_early_dates(back_end: BackEnd) -> None:
+def test_late_and_early_dates(back_end: Any) -> None:
     # Late ones are further apart than 1e-9 s, SimGrid's precision; early ones closer.
     async def repeat(me: Any, second: float) -> float:
         for number in range(50):

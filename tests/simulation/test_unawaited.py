@@ -12,8 +12,6 @@ import pytest
 from simplugin import Placement, simulate
 from simplugin.core.errors import NeverAwaitedError, TimeoutException
 
-BACK_ENDS = ("coroutines", "threads")
-
 
 async def helper(me: Any) -> None:
     await me.sleep_for(1)
@@ -85,7 +83,6 @@ FORGOTTEN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS)
 @pytest.mark.parametrize("actor", FORGOTTEN)
 def test_a_call_without_await_is_an_error_that_names_its_line(
     two_hosts: Path, actor: Any, back_end: Any, capfd: pytest.CaptureFixture[str]
@@ -156,7 +153,6 @@ async def kills(me: Any) -> None:
     children[0].kill()
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS)
 def test_what_exceptions_and_kills_take_along_is_no_error(two_hosts: Path, back_end: Any) -> None:
     daemon = Placement("bob", kept, daemon=True)
     result = simulate(two_hosts, [("ada", handled), ("bob", kills), daemon], back_end=back_end)

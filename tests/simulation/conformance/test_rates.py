@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +20,6 @@ from simplugin.simulation import Callbacks
 HOSTS = [f"h{number}" for number in range(8)]
 END = 20.0  # s
 Step = tuple[float, str, int, int, float]
-BackEnd = Literal["coroutines", "threads"]
-BACK_ENDS: tuple[BackEnd, ...] = ("coroutines", "threads")
 PLATFORMS = {
     "star": {},
     "shared": {"sharing_policy": "SHARED"},
@@ -129,7 +127,7 @@ async def watch(me: Any, middles: list[float]) -> float:
 
 
 def play(
-    back_end: BackEnd,
+    back_end: Any,
     platform: str,
     program: Sequence[Step],
     model: str,
@@ -157,7 +155,6 @@ def play(
     return result.value_of("conduct"), result.value_of("watch")
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS)
 @pytest.mark.parametrize("model", ["LV08", "CM02"])
 @pytest.mark.parametrize("update", ["Lazy", "incremental"])
 @given(platform=st.sampled_from(list(PLATFORMS)), program=programs(starts))
@@ -166,7 +163,7 @@ def play(
 @example(platform="star", program=RESUMED_IN_LATENCY)
 @settings(max_examples=12)
 def test_rates_are_those_of_a_full_update(
-    back_end: BackEnd, model: str, update: str, platform: str, program: list[Step]
+    back_end: Any, model: str, update: str, platform: str, program: list[Step]
 ) -> None:
     # The reference takes no functions.
     assume(platform != "nonlinear" or back_end == "coroutines")
@@ -196,14 +193,13 @@ def test_rates_are_those_of_a_full_update(
     assert worst <= 1 + 1e-9
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS)
 @given(
     platform=st.sampled_from(list(PLATFORMS)),
     program=programs(tasks, "speed", "host off", "host on"),
 )
 @settings(max_examples=20)
 def test_parallel_tasks_are_those_of_simgrid(
-    back_end: BackEnd, platform: str, program: list[Step]
+    back_end: Any, platform: str, program: list[Step]
 ) -> None:
     middles = [0.01, 0.03, 0.12, 0.16, 0.2] if back_end == "coroutines" else []
     found = play(back_end, platform, program, "ptask", "incremental", middles)
