@@ -11,7 +11,7 @@ from small_graphs import graph_of, in_levels, random_scene, site_of, star
 from simplugin.core.errors import WorkloadError
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import scrap_max
-from simplugin.taskgraphs.policies.lists import Draft, _Switch, by_level, global_ordering, mheft
+from simplugin.taskgraphs.policies.lists import _Switch, global_ordering, mheft
 from simplugin.taskgraphs.policies.shipped import SCHEDULERS
 from simplugin.taskgraphs.policies.single_processors import heft
 from simplugin.taskgraphs.schedule import violations
@@ -72,12 +72,6 @@ def of_cluster(site, cluster):
     return range(site.first[cluster], site.first[cluster + 1])
 
 
-def gap_start(busy, data, time):
-    """The first date from which a processor is idle for some time."""
-    dates = [data, *(end for _, end in busy if end > data)]
-    return min(date for date in dates if all(date + time <= a or date >= b for a, b in busy))
-
-
 def free_from(busy, processors):
     return max([0.0, *(finish for each in processors for _, finish in busy[each])])
 
@@ -85,29 +79,6 @@ def free_from(busy, processors):
 def first_free(busy, site, cluster, count):
     everyone = of_cluster(site, cluster)
     return sorted(sorted(everyone, key=lambda each: free_from(busy, [each]))[:count])
-
-
-@settings(max_examples=60, derandomize=True)
-@given(seed=SEEDS, transfers=st.booleans(), local=LOCAL)
-def test_heft_takes_the_earliest_finish_of_all_gaps(seed, transfers, local):
-    graphs, _, site = random_scene(seed)
-    schedule = heft(graphs, site, transfers=transfers, local=local)
-    assert violations(schedule, transfers=transfers) == []
-    assert np.all(schedule.allocation == 1)
-    ranks = Draft(graphs, site, transfers, "alone", local).upward_ranks()
-    for task, busy in steps(schedule, by_level(graphs, ranks)):
-        found = []
-        for cluster in range(site.n_clusters):
-            time = duration(schedule, task, cluster, 1)
-            for processor in of_cluster(site, cluster):
-                data = ready(schedule, task, [processor], transfers)
-                start = gap_start(busy[processor], data, time)
-                found.append((start + time, cluster, start, processor))
-        # Ties of finish on one cluster go to the first processor.
-        finish, cluster, start, processor = min(found, key=lambda each: (*each[:2], each[3]))
-        assert schedule.processors_of(task).tolist() == [processor]
-        assert (schedule.cluster[task], schedule.start[task]) == (cluster, start)
-        assert schedule.finish[task] == finish
 
 
 @settings(max_examples=40, derandomize=True)
@@ -165,29 +136,6 @@ def test_global_ordering_lets_no_task_overtake_another(seed, transfers, local):
         assert (last, schedule.finish[task]) == pytest.approx((start, finish), rel=1e-12)
 
 
-def test_upward_ranks_are_means_over_all_processors():
-    for seed in range(12):
-        graphs, _, site = random_scene(seed)
-        cluster = np.repeat(np.arange(site.n_clusters), site.processors).tolist()
-        rank = {}
-        for first, graph in reversed(list(zip(graphs.first, graphs.graphs, strict=False))):
-            for task in reversed((first + graph.order).tolist()):
-                below = 0.0
-                post = graphs.successors
-                for after, edge in zip(post.of(task), post.edges_of(task), strict=True):
-                    byte = graphs.edge_byte[edge]
-                    times = [
-                        redistribution_time(site, byte, k, 1, m, 1)
-                        for k in cluster
-                        for m in cluster
-                    ]
-                    below = max(below, np.mean(times) + rank[after])
-                rank[task] = np.mean([graphs.flop[task] / site.speed[k] for k in cluster]) + below
-        expected = [rank[task] for task in range(graphs.n_tasks)]
-        ranks = Draft(graphs, site, True, "alone", "sent").upward_ranks()
-        assert ranks == pytest.approx(expected, rel=1e-12)
-
-
 @pytest.mark.parametrize("limit", [0.0, 1.5])
 def test_a_limit_is_a_part(limit):
     with pytest.raises(WorkloadError):
@@ -205,24 +153,6 @@ def test_every_baseline_keeps_to_the_model(seed, transfers, name, local):
     choices = {"redistribution": "together", "local": local}
     shared = SCHEDULERS[name](graphs, site, transfers=transfers, **choices)
     assert violations(shared, transfers=transfers) == []
-
-
-def test_cpop_keeps_each_critical_path_on_a_fast_processor_of_its_own():
-    # Two chains from one entry task: 0-1-3 takes longest, and its data would take time elsewhere.
-    graph = graph_of("a", [4.0, 6.0, 5.0, 2.0], [(0, 1, 1.0), (0, 2, 1.0), (1, 3, 1.0)])
-    site = site_of([2, 2], [1.0, 2.0], bandwidth=1e9)
-    twins = GraphSet((graph, replace(graph, name="b")))
-    paths = SCHEDULERS["cpop"](twins, site)
-    assert [paths.processors_of(task).tolist() for task in (0, 1, 3, 4, 5, 7)] == [[2]] * 3 + [
-        [3]
-    ] * 3
-
-
-def test_graphs_released_later_wait_for_nothing_of_their_batch():
-    late = GraphSet((graph_of("a", [9.0]), graph_of("b", [2.0, 2.0])), np.array([5.0, 0.0]))
-    for name in ("min_min", "max_min", "sufferage"):
-        schedule = SCHEDULERS[name](late, site_of([1], [1.0]))
-        assert schedule.start.tolist() == [5.0, 0.0, 2.0]
 
 
 def test_merged_graphs_are_allocated_as_one():
