@@ -142,6 +142,10 @@ def test_blocks_overlap_as_intervals_do(byte, sources, targets):
         (int(hosts[row]), int(hosts[column])): sizes[row, column]
         for row, column in np.argwhere(sizes).tolist()
     }
+    # What a processor would send to itself is kept.
+    _, kept = redistribution(byte, sources, targets, local="kept")
+    np.fill_diagonal(sizes, 0.0)
+    assert kept.tolist() == sizes.tolist()
     expected = plainly(byte, sources, targets)
     assert sent.keys() == expected.keys()
     for pair, amount in expected.items():
@@ -152,22 +156,6 @@ def test_blocks_overlap_as_intervals_do(byte, sources, targets):
 def test_number_of_messages(m, n):
     row, column, part = overlaps(m, n)
     assert len(row) == len(column) == len(part) == m + n - gcd(m, n)
-
-
-def test_the_same_processors_keep_their_blocks():
-    hosts, sizes = redistribution(12.0, [4, 2, 7], [4, 2, 7])
-    assert hosts.tolist() == [4, 2, 7]
-    assert sizes.tolist() == np.diag([4.0, 4.0, 4.0]).tolist()
-    assert not redistribution(12.0, [4, 2, 7], [4, 2, 7], local="kept")[1].any()
-
-
-def test_kept_data_are_those_on_the_diagonal():
-    # Processor 5 has the first half and needs the second: all of it moves. Processor 6 likewise.
-    _, sizes = redistribution(10.0, [5, 6], [6, 5], local="kept")
-    assert sizes.tolist() == [[0.0, 5.0], [5.0, 0.0]]
-    # To three processors, the first keeps a third of all data.
-    _, sizes = redistribution(12.0, [5, 6], [5, 8, 6], local="kept")
-    assert sizes.tolist() == [[0.0, 0.0, 2.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
 
 
 def test_uniform_sends_to_everyone():

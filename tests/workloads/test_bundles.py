@@ -1,5 +1,4 @@
 import itertools
-import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 from importlib import resources
@@ -203,12 +202,6 @@ def test_the_lcg_grid(lcg):
         lcg.job[rows].tolist() for rows in expected
     )
     assert (len(found), max(each.count for each in found)) == (149, 1069)
-    run_time = dict(zip(lcg.job.tolist(), lcg.run_time.tolist(), strict=True))
-    for each in found[::10]:
-        times = [run_time[job] for job in each.jobs.tolist()]
-        assert each.mean == pytest.approx(statistics.fmean(times))
-        assert each.variation == pytest.approx(statistics.pstdev(times) / statistics.fmean(times))
-        assert each.release == max(lcg.submit[lcg.job == each.jobs[-1]])
     assert all(each.variation > 0.05 for each in found)
 
 

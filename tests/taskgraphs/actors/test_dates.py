@@ -1,8 +1,6 @@
 """Dates of small executions on SimGrid, against closed forms."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from small_graphs import graph_of, run_on, star
 
 from simplugin.simulation import SimGridOptions
@@ -119,36 +117,3 @@ def test_the_threads_agree():
         assert fast.tolist() == pytest.approx(slow.tolist(), rel=1e-9)
     assert runs[0].arrived.tolist() == pytest.approx(runs[1].arrived.tolist(), rel=1e-9)
     assert runs[0].schedule.processor.tolist() == runs[1].schedule.processor.tolist()
-
-
-@settings(max_examples=15)
-@given(
-    st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), min_size=1, max_size=6),
-    st.integers(1, 6),
-    st.booleans(),
-)
-def test_chains_take_the_time_that_is_estimated(links, counts, planned):
-    # One redistribution at a time has the network for itself.
-    site = star(6, bandwidth=3e8, latency=1e-4, switch_latency=2e-4)
-    flop = [1e9 * work for work, _ in links]
-    edges = [(at, at + 1, 1e8 * byte) for at, (_, byte) in enumerate(links[:-1])]
-    chain = graph_of("chain", flop, edges, alpha=0.1)
-    done = run_on(site, (chain,), counts=counts, planned=planned)
-    assert done.makespan == pytest.approx(done.estimate, rel=1e-6)
-    # 0.4 ms and the narrower of the host's links and the switch, where there are data.
-    alone = sum((0.1 + 0.9 / counts) * work / 1e9 for work in flop) + sum(
-        4e-4 + max(byte / (counts * 3e8), byte / 1e9) for _, _, byte in edges if byte
-    )
-    assert done.makespan == pytest.approx(alone, rel=1e-6)
-
-
-@pytest.mark.parametrize("planned", [False, True])
-def test_labels_of_the_trace(planned):
-    graphs = tuple(graph_of(name, [1e9, 1e9], [(0, 1, 1e6)]) for name in ("one", "two"))
-    done = run_on(star(2), graphs, counts=1, planned=planned, trace=True)
-    trace = done.result.trace
-    assert sorted(trace.label[trace.kind == "ptask"]) == [
-        *["one:t0", "one:t0->t1", "one:t1"],
-        *["two:t0", "two:t0->t1", "two:t1"],
-    ]
-    assert done.result.hosts.flops.tolist() == pytest.approx([2e9, 2e9])

@@ -122,6 +122,7 @@ def test_a_trace_has_tasks_and_redistributions_alone(capfd, back_end):
     graphs = graph_of("a", [1e8, 2e8], [(0, 1, 1e6)]), graph_of("b", [3e8]), graph_of("c", [1e8])
     done = run_on(star(3), graphs, release=[0.0, 0.0, 9.0], counts=1, trace=True, back_end=back_end)
     assert sorted(done.result.trace.label.tolist()) == ["a:t0", "a:t0->t1", "a:t1", "b:t0", "c:t0"]
+    assert done.result.hosts.flops.sum() == pytest.approx(7e8)
     assert "numerical accuracy" not in capfd.readouterr().err
 
 

@@ -158,14 +158,8 @@ def test_every_baseline_keeps_to_the_model(seed, transfers, name, local):
 def test_merged_graphs_are_allocated_as_one():
     parts = [replace(in_levels(seed, 20, 5), name=f"g{seed}") for seed in range(3)]
     graphs, site = GraphSet(tuple(parts)), site_of([4, 7], [1e9, 2e9], bandwidth=1e9)
-    union = graph_of(
-        "union",
-        graphs.flop,
-        [(*edge, byte) for edge, byte in zip(graphs.edges, graphs.edge_byte, strict=True)],
-        alpha=graphs.alpha,
-    )
-    one = GraphSet((union,))
-    whole = global_ordering(one, [scrap_max(union, site, 1.0)], site)
+    one = GraphSet((graphs.union,))
+    whole = global_ordering(one, [scrap_max(graphs.union, site, 1.0)], site)
     schedule = SCHEDULERS["merged"](graphs, site)
     assert schedule.start.tolist() == whole.start.tolist()
     assert schedule.processor.tolist() == whole.processor.tolist()

@@ -14,6 +14,7 @@ from small_graphs import allocated, followed, graph_of, random_scene, site_of
 from simplugin.core.errors import WorkloadError
 from simplugin.taskgraphs.assumptions import PAPER
 from simplugin.taskgraphs.policies.mapping import Mapper, plan
+from simplugin.taskgraphs.schedule import violations
 from simplugin.workloads.task_graphs import GraphSet
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -177,6 +178,7 @@ def test_what_happens_as_estimated_is_mapped_as_planned(seed, assumptions, trans
     graphs, allocations, site = random_scene(seed)
     assumptions = replace(assumptions, transfers=transfers)
     schedule = plan(graphs, allocations, site, assumptions=assumptions)
+    assert violations(schedule, transfers=transfers) == []
     mapper = Mapper(graphs, allocations, site, assumptions)
     mapped, _ = followed(graphs, mapper)
     assert [each.task for each in mapped] == schedule.order.tolist()

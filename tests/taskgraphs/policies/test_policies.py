@@ -4,15 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naming import raises_naming
-from small_graphs import graph_of, random_scene, site_of, star
+from small_graphs import graph_of, site_of, star
 
 from simplugin.core.errors import PlatformError, WorkloadError
 from simplugin.platforms.sites import LILLE, NANCY, RENNES
-from simplugin.taskgraphs.assumptions import PAPER
-from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shares import (
     checked_shares,
     contribution,
@@ -21,7 +19,6 @@ from simplugin.taskgraphs.policies.shares import (
 )
 from simplugin.taskgraphs.policies.shipped import POLICIES
 from simplugin.taskgraphs.schedule import Schedule, violations
-from simplugin.taskgraphs.timing import task_times
 from simplugin.workloads.task_graphs import GraphSet
 
 SITE = RENNES.site()
@@ -79,34 +76,6 @@ def test_graphs_without_work_cannot_share_by_it():
     with raises_naming(WorkloadError, "[0.0, 0.0]"):
         POLICIES["ps_work"](idle, SITE)
     assert POLICIES["ps_width"](idle, SITE).tolist() == [0.5, 0.5]
-
-
-READINGS = st.builds(
-    replace,
-    st.just(PAPER),
-    packing=st.sampled_from(["earliest", "largest", "off"]),
-    order=st.sampled_from(["bottom", "fifo"]),
-    fixing=st.sampled_from(["reserve", "start"]),
-)
-
-
-@settings(max_examples=60, derandomize=True)
-@given(seed=st.integers(0, 2**32 - 1), assumptions=READINGS, transfers=st.booleans())
-def test_plans_violate_nothing(seed, assumptions, transfers):
-    graphs, allocations, site = random_scene(seed)
-    assumptions = replace(assumptions, transfers=transfers)
-    schedule = plan(graphs, allocations, site, assumptions=assumptions)
-    assert violations(schedule, transfers=transfers) == []
-    # No path is shorter than with each task on the whole of the cluster that is best for it.
-    whole = np.min(
-        task_times(graphs.flop, graphs.alpha, site.processors[:, None], site.speed[:, None]), axis=0
-    )
-    for graph, first, makespan in zip(
-        graphs.graphs, graphs.first, schedule.makespans, strict=False
-    ):
-        bound = np.max(graph.bottom_levels(whole[first : first + graph.n_tasks]))
-        assert makespan >= bound * (1 - 1e-12)
-    assert schedule.area * np.max(site.speed) >= np.sum(graphs.flop) * (1 - 1e-12)
 
 
 @pytest.fixture

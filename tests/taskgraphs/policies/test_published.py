@@ -236,18 +236,23 @@ def test_chains_are_executed_as_planned(seed, name):
 
 
 @settings(max_examples=25, derandomize=True)
-@given(seed=st.integers(0, 2**32 - 1), redistribution=st.sampled_from(["alone", "together"]))
-def test_mapped_chains_are_executed_as_planned(seed, redistribution):
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    redistribution=st.sampled_from(["alone", "together"]),
+    local=st.sampled_from(["sent", "kept"]),
+)
+def test_mapped_chains_are_executed_as_planned(seed, redistribution, local):
     random = np.random.default_rng(seed)
-    multi = star(*random.integers(1, 5, 2).tolist())
+    network = {"bandwidth": 3e8, "latency": 1e-4, "switch_latency": 2e-4}
+    multi = star(*random.integers(1, 5, 2).tolist(), **(network if seed % 2 else {}))
     site, n_tasks = multi.site(), int(random.integers(2, 6))
     edges = [(i, i + 1, random.uniform(0, 5e9)) for i in range(n_tasks - 1)]
     graphs = GraphSet((graph_of("g", random.uniform(1e8, 1e10, n_tasks), edges, alpha=0.1),))
     counts = random.integers(1, site.processors.min() + 1, n_tasks)
     allocations = [allocation_of(graphs.graphs[0], counts, site.n_clusters)]
     assumptions = ModelAssumptions(redistribution=redistribution)
-    schedule = plan(graphs, allocations, site, assumptions=assumptions, local="kept")
-    how = {"decisions": allocations, "assumptions": assumptions, "local": "kept"}
+    schedule = plan(graphs, allocations, site, assumptions=assumptions, local=local)
+    how = {"decisions": allocations, "assumptions": assumptions, "local": local}
     executed(graphs, multi, schedule, how)
 
 
@@ -258,5 +263,5 @@ def executed(graphs, multi, schedule, how):
     assert done.schedule.processor.tolist() == schedule.processor.tolist()
     for edge, (source, target) in enumerate(graphs.edges.tolist()):
         ends = [schedule.processors_of(task).tolist() for task in (source, target)]
-        _, sizes = redistribution(graphs.edge_byte[edge], *ends, local="kept")
+        _, sizes = redistribution(graphs.edge_byte[edge], *ends, local=schedule.local)
         assert done.moved[edge] == pytest.approx(np.sum(sizes))
