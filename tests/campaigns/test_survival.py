@@ -212,10 +212,11 @@ def test_bad_runs_do_not_stop_the_others(laboratory, simplugin):
     first = [(number, 1, "failed" if number in bad else "done") for number in range(1000, 1014)]
     again = [(number, 2, "done") for number in twice]
     assert [row[:3] for row in campaign.recorded()] == sorted(first + again)
-    assert "12 of 14 runs done, 2 failed" in output
-    assert "1 run failed (wall limit):\n    stopped after 8 s" in output
-    assert "1 run failed (memory limit):\n    stopped when it occupied " in output
-    assert "run 7: platform.parameters.number = 1007" in output
+    told = " ".join(output.split())
+    assert "12 of 14 runs done, 2 failed" in told
+    assert "1 run failed (wall limit): stopped after 8 s" in told
+    assert "1 run failed (memory limit): stopped when it occupied " in told
+    assert "run 7: platform.parameters.number = 1007" in told
 
 
 def kill_run_process_of(simulation):

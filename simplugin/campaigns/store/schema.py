@@ -20,7 +20,7 @@ from simplugin.core.errors import StoreError
 # "spgn", in the header of every store.
 APPLICATION = 0x7370676E
 VERSION = 2
-# Maximum time for the recovery of a store whose writer was killed [s].
+# Maximum wait for the recovery of a store whose writer was killed, or for a shell of SQLite [s].
 _PATIENCE = 10.0
 # Primary result codes, https://www.sqlite.org/rescode.html
 _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
@@ -169,7 +169,7 @@ def require_there(path: Path, *, missing_ok: bool = False) -> None:
         raise StoreError(f"this is {what}, not a store", file=path, remedy=_FILE)
 
 
-def require_store(connection: sqlite3.Connection, path: Path) -> None:
+def _require_store(connection: sqlite3.Connection, path: Path) -> None:
     """Raise StoreError unless a file is a store of the present format."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
@@ -199,7 +199,7 @@ def read_only(path: Path) -> sqlite3.Connection:
     """
     require_there(path)
     try:
-        return _opened(path, "mode=ro")
+        return connected(path, "mode=ro")
     except StoreError as error:
         code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
         if code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
@@ -215,25 +215,24 @@ def read_only(path: Path) -> sqlite3.Connection:
             remedy=f"copy both files to a directory that you can write to, and read {path.name}",
         )
     # Without the log there is no writer: the file is immutable.
-    return _opened(path, "mode=ro&immutable=1")
+    return connected(path, "mode=ro&immutable=1")
 
 
-def _opened(path: Path, options: str) -> sqlite3.Connection:
-    """Connect, and check the file."""
-    with sqlite_errors(path):
+def connected(path: Path, options: str, doing: str = "read") -> sqlite3.Connection:
+    """Connect to a store with options of SQLite's URI, and check the file."""
+    with sqlite_errors(path, doing):
         connection = sqlite3.connect(
             f"{path.resolve().as_uri()}?{options}",
             uri=True,
             isolation_level=None,
             timeout=_PATIENCE,
         )
-    try:
-        with sqlite_errors(path):
-            require_store(connection, path)
+        try:
+            _require_store(connection, path)
             connection.execute("SELECT count(*) FROM campaigns").fetchone()
-    except BaseException:
-        connection.close()
-        raise
+        except BaseException:
+            connection.close()
+            raise
     return connection
 
 

@@ -15,16 +15,14 @@ from simplugin.campaigns.store.documents import TextWriter, text_of
 from simplugin.campaigns.store.schema import (
     STATE_OF,
     WriterLock,
+    connected,
     make_empty,
-    require_store,
     require_there,
     sqlite_errors,
     unwritable,
 )
 from simplugin.results.row import RunResult
 
-# Maximum wait for another program that locks the file, such as a shell of SQLite [s].
-_PATIENCE = 10.0
 _LARGEST = 2**63
 _ATTEMPTS = "SELECT coalesce(max(attempt), 0) FROM runs WHERE key = ?"
 _ADD_MEMBER = """
@@ -51,12 +49,9 @@ class Store(AbstractContextManager["Store"]):
     def __init__(self, path: Path, lock: WriterLock) -> None:
         self.path = path
         self._lock = lock
-        self._connection = sqlite3.connect(
-            path.resolve().as_uri() + "?mode=rw", uri=True, isolation_level=None, timeout=_PATIENCE
-        )
+        self._connection = connected(path, "mode=rw", "written")
         try:
             with sqlite_errors(path, "written"):
-                require_store(self._connection, path)
                 for pragma in ("journal_mode = WAL", "synchronous = FULL"):
                     self._connection.execute(f"PRAGMA {pragma}")
                 found = self._connection.execute("SELECT number FROM campaigns WHERE recipe > ''")
