@@ -160,15 +160,22 @@ bool something_failed()
   return false;
 }
 
-/// Lets whoever goes step by step look around, until they want to go as far as the next event.
-void pause_before(double event)
+/// Lets whoever goes step by step look around, until they want to go as far as the next event; returns its date, which
+/// is an earlier one if they placed an actor.
+double pause_before(double event)
 {
   while (event > sim.pause) {
     auto const further = Ref<>::steal(PyObject_CallFunction(sim.pausing, "d", event));
     if (not further)
       throw StopRun();
     sim.pause = PyFloat_AsDouble(further.get());
+    if (ready_head < ready.size())
+      return now();
+    drop_stale_top();
+    if (not timers.empty())
+      event = std::min(event, timers.front().date);
   }
+  return event;
 }
 
 class Scheduler final : public simgrid::kernel::resource::Model {
@@ -206,14 +213,14 @@ public:
   {
     if (delta <= 0)
       return -1.0;
-    if (sim.limit < 0 || sim.alive == 0 || now() + delta <= sim.limit) {
-      pause_before(now() + delta);
-      return -1.0;
+    double event = now() + delta;
+    if (sim.limit >= 0 && sim.alive > 0 && event > sim.limit) {
+      if (now() >= sim.limit)
+        throw StopRun();
+      event = sim.limit;
     }
-    if (now() >= sim.limit)
-      throw StopRun();
-    pause_before(sim.limit);
-    return sim.limit - now();
+    double const first = pause_before(event);
+    return first < now() + delta ? first - now() : -1.0;
   }
 
   void update_actions_state(double /*date*/, double /*delta*/) override {}
@@ -264,6 +271,11 @@ void make_ready(Actor* actor)
 {
   actor->phase = Actor::Phase::READY;
   ready.push_back(Ref<Actor>::share(actor));
+}
+
+void go_first()
+{
+  std::rotate(ready.begin() + static_cast<ptrdiff_t>(ready_head), ready.end() - 1, ready.end());
 }
 
 void drain()

@@ -15,6 +15,7 @@ bool timers_are_set();
 void install_scheduler();
 void stop_at_profiles(); // the engine, at each of their events
 void make_ready(Actor* actor);
+void go_first(); // whoever was made ready last
 void drain();
 
 } // namespace driver

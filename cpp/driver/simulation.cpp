@@ -141,10 +141,13 @@ PyObject* spawn_at(PyObject* /*module*/, PyObject* args)
     return nullptr;
   if (restart != 0)
     start_again_at_boot(actor.get());
-  if (start_time > now())
+  if (start_time > now()) {
     actor->start_timer = set_timer(start_time, Alarm::START, actor.object());
-  else
+  } else {
     start_actor(actor.get());
+    if (sim.pausing != nullptr) // placed at a pause, before what is yet to happen
+      go_first();
+  }
   arm_kill(actor.get(), kill_time);
   Py_RETURN_NONE;
 }

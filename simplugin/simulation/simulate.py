@@ -103,7 +103,7 @@ def prepare_job(
     from simplugin.simulation.platform_files import platform_file
 
     check_simulations_may_start()
-    jobs = [_actor_job(placement) for placement in actors]
+    jobs = [actor_job(placement) for placement in actors]
     of_simgrid = options.options
     with platform_file(platform, of_simgrid.items(), energy=options.energy) as file:
         settings = SimulationSettings(
@@ -134,7 +134,7 @@ def prepare_job(
         yield SimulationJob(settings, jobs, options, choices | hashes)
 
 
-def _actor_job(placement: Placement) -> ActorJob:
+def actor_job(placement: Placement) -> ActorJob:
     """Return a placement as a simulation's process needs it."""
     return ActorJob(
         placement.function,
@@ -212,12 +212,14 @@ class SimulationJob:
                 pass
             raise found from None
 
-    def result(self, body: bytes) -> Result:
-        """Join the outcome to its provenance."""
+    def result(self, body: bytes, interventions: Sequence[tuple[float, ActorJob]] = ()) -> Result:
+        """Join the outcome to its provenance, which names interventions."""
         from simplugin.simulation.result import Result, Returned, ReturnedValues
 
         parts = pickle.loads(body)
         options = {"options": dict(sorted(parts["options"].items()))}
+        if interventions:
+            options["interventions"] = [[date, job.name, job.host] for date, job in interventions]
         names, hosts, packed, states = parts["returned"]
         try:
             values = pickle.loads(packed)

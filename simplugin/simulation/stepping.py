@@ -6,20 +6,34 @@ import contextlib
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from simplugin.core.errors import BlockedActor, SimpluginError, SimulationError
 from simplugin.simulation.options import SimulationKeywords, SimulationOptions, is_real
-from simplugin.simulation.placement import Actors, placements
-from simplugin.simulation.process.wire_format import GO, LOOK, STEP
-from simplugin.simulation.simulate import SimulationJob, prepare_job
+from simplugin.simulation.placement import (
+    Actors,
+    Placement,
+    placements,
+    suggestion,
+    unknown_host,
+)
+from simplugin.simulation.process.serialization import pack_functions
+from simplugin.simulation.process.wire_format import GO, INTERVENE, LOOK, STEP
+from simplugin.simulation.protocol import ActorJob
+from simplugin.simulation.simulate import SimulationJob, actor_job, prepare_job
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
+    from simplugin.simulation.api import Actor
     from simplugin.simulation.process.supervision import Supervision
     from simplugin.simulation.result import Result
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +119,24 @@ class Simulation:
         The simulation to run.
     supervision : Supervision
         Its process, which pauses.
+    interventions : sequence of (float, ActorJob)
+        What has been done to it so far, and when [s].
     """
 
-    def __init__(self, job: SimulationJob, supervision: Supervision) -> None:
+    def __init__(
+        self,
+        job: SimulationJob,
+        supervision: Supervision,
+        interventions: Sequence[tuple[float, ActorJob]] = (),
+    ) -> None:
         self._job = job
+        self._interventions = list(interventions)
         self._supervision = supervision
         self._looked: tuple[Any, ...] | None = None
         self._result: Result | None = None
         self._ended = False
+        # One command at a time, from whichever thread.
+        self._lock = threading.RLock()
 
     @property
     def clock(self) -> float:
@@ -178,30 +202,163 @@ class Simulation:
         if self._result is None:
             body = self._command(GO, math.inf)
             assert body is not None
-            self._result = self._job.result(body)
+            self._result = self._job.result(body, self._interventions)
         return self._result
+
+    @contextlib.contextmanager
+    def branch(self, *, quiet: bool = False) -> Iterator[Simulation]:
+        """Fork the simulation at this pause: ``with sim.branch() as other:``.
+
+        The branch goes on by itself, in a process of its own that shares memory until one of the
+        two writes to it, and has the same future to the last bit. It ends with the block. What is
+        left of `wall_limit` holds for it, too. Callable from several threads.
+
+        Parameters
+        ----------
+        quiet : bool
+            True not to show what its actors print and log.
+
+        Raises
+        ------
+        SimulationError
+            The actors have opened files or sockets, or started threads or processes, which a
+            branch cannot have for itself; the message names them.
+        """
+        with contextlib.ExitStack() as stack:
+            with self._lock:
+                self._require_pause()
+                forked = stack.enter_context(self._supervision.branch(quiet=quiet))
+            yield Simulation(self._job, forked, self._interventions)
+
+    def map(
+        self,
+        function: Callable[[Simulation, T], R],
+        values: Iterable[T],
+        *,
+        workers: int | None = None,
+    ) -> list[R]:
+        """Call a function of a quiet branch and a value for each value, several at a time.
+
+        Parameters
+        ----------
+        function : callable
+            Called in threads of this process; returns a result.
+        values : iterable
+            What to try.
+        workers : int, optional
+            Branches at a time; the number of cores without.
+
+        Returns
+        -------
+        list
+            What the function returned, in the order of the values.
+        """
+
+        def attempt(value: T) -> R:
+            with self.branch(quiet=True) as other:
+                return function(other, value)
+
+        with ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
+            return list(pool.map(attempt, values))
+
+    def intervene(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        host: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Start an actor at the date of the pause, before all that is yet to happen.
+
+        It may do whatever actors do: turn hosts and links off and on, set speeds, bandwidths and
+        pstates, kill or suspend other actors, spawn new ones, send messages. The call returns
+        after the events at this date; the result lists the actor, and its provenance names it.
+
+        Parameters
+        ----------
+        function : async function
+            Called with the actor and `args`.
+        *args
+            Its further arguments.
+        host : str, optional
+            Where it runs; the first host that is on without.
+        name : str, optional
+            The actor's name; the function's without.
+
+        Raises
+        ------
+        DeploymentError
+            There is no such host, or it is off.
+        SimulationError
+            As `step`; also at the end of the simulation, where nothing can happen any more.
+        """
+        with self._lock:
+            if self.at_end:
+                raise SimulationError("nothing can happen after the end; intervene before it")
+            on = [each.name for each in self.hosts if each.is_on]
+            placement = Placement(host or (on or [""])[0], function, args, name=name)
+            if placement.host not in on:
+                what = placement.actor_name, placement.host
+                raise unknown_host(*what, on)
+            job = actor_job(placement)._replace(start_time=self.clock)
+            self._interventions.append((self.clock, job))
+            self._supervision.send_actor(pack_functions([job], None))
+            self._command(INTERVENE, self.clock)
+
+    def turn_off(self, name: str) -> None:
+        """Turn off a host or a link now; see `intervene`."""
+        self._switch(name, turns_on=False)
+
+    def turn_on(self, name: str) -> None:
+        """Turn on a host or a link now; see `intervene`."""
+        self._switch(name, turns_on=True)
+
+    def _switch(self, name: str, *, turns_on: bool) -> None:
+        """Turn a host or a link off or on."""
+        hosts, links = ([each.name for each in kind] for kind in (self.hosts, self.links))
+        if name not in (*hosts, *links):
+            near = suggestion(name, (*hosts, *links))
+            raise SimpluginError(f"the platform has no host or link {name!r}; {near}")
+        verb = "turn_on" if turns_on else "turn_off"
+        on = [each.name for each in self.hosts if each.is_on]
+        others = [each for each in on if each != name]
+        self.intervene(
+            _call, name in hosts, name, verb, host=(others or on)[0], name=f"{verb} {name}"
+        )
 
     def _look(self) -> tuple[Any, ...]:
         """Request the state, once a pause."""
-        if self._looked is None:
-            self._command(LOOK, 0.0)
-            self._looked = self._supervision.state()
-        return self._looked
+        with self._lock:
+            if self._looked is None:
+                self._command(LOOK, 0.0)
+                self._looked = self._supervision.state()
+            return self._looked
+
+    def _require_pause(self) -> None:
+        """Raise unless the simulation waits for a command."""
+        if not self._supervision.is_paused:
+            raise SimpluginError("this simulation has ended; make another one")
 
     def _command(self, kind: bytes, date: float) -> bytes | None:
         """Send a command to the simulation."""
-        if not self._supervision.is_paused:
-            raise SimpluginError("this simulation has ended; make another one")
-        self._looked = None
-        try:
-            with self._job.locating():
-                return self._supervision.command(kind, date)
-        except SimulationError as error:
-            if error.clock is not None:
-                self._supervision.clock = error.clock
-            raise
-        finally:
-            self._ended = not self._supervision.is_paused
+        with self._lock:
+            self._require_pause()
+            self._looked = None
+            try:
+                with self._job.locating():
+                    return self._supervision.command(kind, date)
+            except SimulationError as error:
+                if error.clock is not None:
+                    self._supervision.clock = error.clock
+                raise
+            finally:
+                self._ended = not self._supervision.is_paused
+
+
+async def _call(me: Actor, is_host: bool, name: str, verb: str) -> None:
+    """Call a method of a host or a link."""
+    resource = me.host_by_name(name) if is_host else me.link_by_name(name)
+    getattr(resource, verb)()
 
 
 @contextlib.contextmanager

@@ -34,6 +34,7 @@ from simplugin.simulation.process.operating_system import (
     signal_at_parents_end,
 )
 from simplugin.simulation.process.wire_format import (
+    ADOPT,
     ENDED,
     FAILED,
     NOT_STARTED,
@@ -183,7 +184,9 @@ class ServerLoop:
             )
         except ConnectionResetError:
             return False
-        if descriptors:
+        if message[:1] == ADOPT:
+            self._adopt(*descriptors, pid=STATUS.unpack(message)[1])
+        elif descriptors:
             self._start(*descriptors)
         elif message:
             _warm_up(*pickle.loads(message))
@@ -199,12 +202,28 @@ class ServerLoop:
             _report(status, NOT_STARTED, error.errno or errno.EAGAIN)
             status.close()
         else:
-            _report(status, STARTED, pid)
-            self._children[pid] = status
-            self._wanted[status.fileno()] = pid
-            self._poll.register(status, select.POLLIN)
+            self._watch(status, pid)
         for descriptor in descriptors:
             os.close(descriptor)
+
+    def _adopt(self, watch: int, pid: int) -> None:
+        """Watch a branch, which becomes a child when the process between the two has ended."""
+        status = socket.socket(fileno=watch)
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:  # it was killed together with the simulation that forked it
+            _report(status, STARTED, pid)
+            _report(status, ENDED, signal.SIGKILL)
+            status.close()
+        else:
+            self._watch(status, pid)
+
+    def _watch(self, status: socket.socket, pid: int) -> None:
+        """Report the start of a child, and remember whom to report its end."""
+        _report(status, STARTED, pid)
+        self._children[pid] = status
+        self._wanted[status.fileno()] = pid
+        self._poll.register(status, select.POLLIN)
 
     def _reap(self) -> None:
         """Kill what children that ended left running, and report their end to the callers."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import random
 import resource
 import signal
 import sys
+import time
 from collections.abc import Container, Iterable
 from functools import cache
 from glob import glob
 from pathlib import Path
+
+from simplugin.simulation.process.wire_format import FAILED, STARTED, STATUS
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _PAGE = resource.getpagesize()
@@ -44,9 +48,50 @@ def detach_from_parent(parent: int, *handled: int) -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def become_subreaper() -> None:
-    """Adopt all descendants whose parent ends."""
-    _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def become_subreaper(*, adopts: bool = True) -> None:
+    """Adopt all descendants whose parent ends, or leave them to the next subreaper above."""
+    _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, int(adopts), 0, 0, 0)
+
+
+def fork_sibling(news: int, registered: int) -> bool:
+    """Fork a process that becomes a child of the subreaper above; return True in it.
+
+    Thus either of the two processes may end first.
+
+    Parameters
+    ----------
+    news : int
+        Descriptor of a socket: gets `STARTED` with the process id, or `FAILED` with a text.
+    registered : int
+        Of a pipe that is closed once the subreaper knows the process.
+    """
+    subreaper = os.getppid()
+    # Python seeds its own generator anew after a fork.
+    drawn = random.getstate()
+    become_subreaper(adopts=False)
+    try:
+        between = os.fork()
+        if not between:
+            parent = os.getpid()
+            if pid := os.fork():
+                os.write(news, STATUS.pack(STARTED, pid))
+            os.read(registered, 1)
+            if pid:
+                os._exit(0)
+            while os.getppid() == parent:
+                time.sleep(1e-4)
+            detach_from_parent(subreaper)
+            random.setstate(drawn)
+            return True
+        os.waitpid(between, 0)
+        return False
+    except OSError as error:
+        os.write(news, FAILED + f"{error.strerror}".encode())
+        if os.getppid() != subreaper:
+            os._exit(1)
+        return False
+    finally:
+        become_subreaper()
 
 
 def kill_descendants(spared: Container[int] = ()) -> None:

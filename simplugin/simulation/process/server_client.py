@@ -25,6 +25,7 @@ from simplugin.simulation.process.operating_system import (
     descendants,
 )
 from simplugin.simulation.process.wire_format import (
+    ADOPT,
     ENDED,
     FAILED,
     NOT_STARTED,
@@ -205,11 +206,19 @@ class ForkServer:
         OSError
             The server is gone.
         """
+        return self._child(b"fork", *descriptors)
+
+    def adopt(self, pid: int) -> ChildProcess:
+        """Let the server watch a process that one of its children has forked."""
+        return self._child(STATUS.pack(ADOPT, pid))
+
+    def _child(self, message: bytes, *descriptors: int) -> ChildProcess:
+        """Send a message about a child, with the socket on which the server reports about it."""
         with _lock:
             mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with its:
                 try:
-                    socket.send_fds(self.control, [b"fork"], [its.fileno(), *descriptors])
+                    socket.send_fds(self.control, [message], [its.fileno(), *descriptors])
                 except BaseException:
                     mine.close()
                     raise

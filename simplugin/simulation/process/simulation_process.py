@@ -38,12 +38,16 @@ from simplugin.simulation.process.operating_system import (
     become_subreaper,
     children,
     flush_output,
+    fork_sibling,
     memory,
 )
 from simplugin.simulation.process.serialization import pack_error, pack_returned, unpack_functions
 from simplugin.simulation.process.wire_format import (
+    BRANCH,
     COMMAND,
     ERROR,
+    FAILED,
+    INTERVENE,
     LOADED,
     LOGGED,
     LOOK,
@@ -73,6 +77,8 @@ _versions: dict[str, str] = {}
 # Nothing of SimGrid's is taken down before the process ends: actors may still use it.
 _kept: list[Any] = []
 _has_simulated = False
+# Descriptors that are open before the actors arrive.
+_inherited: set[int] = set()
 
 
 def prepare(back_end: str) -> None:
@@ -128,6 +134,7 @@ def run(file: int, news_descriptor: int, stdout: int, stderr: int) -> None:
     form: Any = {"buffering": 1, "encoding": "utf-8", "errors": "backslashreplace"}
     sys.stdout = open(1, "w", closefd=False, **form)  # noqa: SIM115  it lives as long as we do
     sys.stderr = open(2, "w", closefd=False, **form)  # noqa: SIM115
+    _inherited.update(_open_files())
     modules: list[str] = []
     try:
         _adopt(settings)
@@ -155,6 +162,7 @@ def _disconnect(*descriptors: int) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in descriptors:
         os.dup2(nowhere, descriptor)
+    os.close(nowhere)
 
 
 def known_error(error: BaseException) -> BaseException:
@@ -259,11 +267,59 @@ class SteppingObserver(RemoteObserver):
         while True:
             flush_output()
             self._news.send(PAUSED.pack(b"P", date, at_end))
-            kind, further = COMMAND.unpack(self._news.recv(COMMAND.size))
+            message, descriptors, _, _ = socket.recv_fds(
+                self._news, COMMAND.size, 5, socket.MSG_CMSG_CLOEXEC
+            )
+            kind, further = COMMAND.unpack(message)
             if kind == LOOK:
                 write_outcome(self._file, STATE, *self._back_end.look(date))
+            elif kind == BRANCH:
+                self._branch(*descriptors)
+            elif kind == INTERVENE:
+                (actor,), _ = unpack_functions(take_job(self._file)[1])
+                _place(self._back_end, actor)
+                return further
             else:
                 return event if kind == STEP else further
+
+    def _branch(self, file: int, news: int, stdout: int, stderr: int, registered: int) -> None:
+        """Fork; returns in this process and in the branch, which continues with new descriptors.
+
+        Parameters
+        ----------
+        file, news, stdout, stderr : int
+            As in `run`, for the branch.
+        registered : int
+            Of a pipe that is closed once the server knows the branch.
+        """
+        if obstacle := self._obstacle({file, news, stdout, stderr, registered}):
+            os.write(news, FAILED + obstacle.encode())
+        elif fork_sibling(news, registered):
+            own = (self._file, self._news.fileno(), 1, 2)
+            for new, old in zip((file, news, stdout, stderr), own, strict=True):
+                os.dup2(new, old)
+        for descriptor in (file, news, stdout, stderr, registered):
+            os.close(descriptor)
+
+    def _obstacle(self, expected: set[int]) -> str:
+        """Return what a branch would share with this process, for a message; empty if nothing."""
+        if len(os.listdir("/proc/self/task")) > 1:
+            return "threads of the actors would be missing in the branch; start none"
+        if children(os.getpid()):
+            return "the actors have started processes, which a branch does not have; end them first"
+        for descriptor, opened in _open_files().items():
+            if descriptor not in _inherited | expected and not opened.startswith("/dev/"):
+                return f"the actors have opened {opened}, which a branch would share; close it"
+        return ""
+
+
+def _open_files() -> dict[int, str]:
+    """Return what the descriptors of this process are open on."""
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):  # the one of this directory itself
+            found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
+    return found
 
 
 def _adopt(settings: SimulationSettings) -> None:

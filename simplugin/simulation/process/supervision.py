@@ -10,22 +10,31 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TextIO
 
 from simplugin.core.errors import CrashError, SimulationError, WallClockLimitError
 from simplugin.core.formatting import EscapingStream
 from simplugin.simulation.process.failures import crash, place, platform_error_of_abort, tail
 from simplugin.simulation.process.serialization import unpack_error
-from simplugin.simulation.process.server_client import start_simulation
+from simplugin.simulation.process.server_client import (
+    ChildProcess,
+    SimulationServer,
+    start_simulation,
+)
 from simplugin.simulation.process.wire_format import (
+    BRANCH,
     COMMAND,
     ERROR,
+    FAILED,
     LOADED,
     LOGGED,
     PAUSED,
     PROGRESS,
     RESULT,
+    STARTED,
+    STATUS,
     WHERE_ARE_YOU,
     read_outcome,
     write_job,
@@ -77,6 +86,7 @@ class Supervision:
         self.clock = 0.0
         self.at_end = False
         self.is_paused = False
+        self._is_quiet = False
         self._clock: float | None = None
         self._loaded = False
         self._is_log = False
@@ -97,6 +107,35 @@ class Supervision:
     @contextlib.contextmanager
     def started(self) -> Iterator[None]:
         """Start the process; kill it at the end of the block unless it has ended."""
+        with self._running(self._start):
+            yield
+
+    def _start(self, descriptors: Sequence[int]) -> tuple[ChildProcess, SimulationServer]:
+        """Let the server start the process; return it and the server."""
+        write_job(self._file, self._settings, self._packed_actors)
+        return start_simulation(self._settings.back_end, descriptors)
+
+    @contextlib.contextmanager
+    def branch(self, *, quiet: bool) -> Iterator[Supervision]:
+        """Fork the process, which pauses; yield the supervision of the new one, which does, too.
+
+        Parameters
+        ----------
+        quiet : bool
+            True not to show what it prints.
+        """
+        branch = Supervision(self._settings, b"", self._wall_limit, self._progress)
+        branch._is_quiet = quiet
+        with branch._running(partial(self._fork, branch)):
+            branch._deadline = self._deadline
+            branch.wait()
+            yield branch
+
+    @contextlib.contextmanager
+    def _running(
+        self, start: Callable[[Sequence[int]], tuple[ChildProcess, SimulationServer]]
+    ) -> Iterator[None]:
+        """Start the process by a function of its descriptors; kill it at the end of the block."""
         # A file, not a pipe: what SimGrid says before it dies can be megabytes.
         with contextlib.ExitStack() as stack, tempfile.TemporaryFile(buffering=0) as stderr:
             self._stderr = stderr.fileno()
@@ -104,7 +143,6 @@ class Supervision:
             self._deadline = None if limit is None else time.monotonic() + limit
             self._file = os.memfd_create("simplugin")
             stack.callback(os.close, self._file)
-            write_job(self._file, self._settings, self._packed_actors)
             with contextlib.ExitStack() as theirs:
                 news = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 self._news, its_news = stack.enter_context(news[0]), theirs.enter_context(news[1])
@@ -113,9 +151,8 @@ class Supervision:
                 stack.callback(os.close, self._stdout)
                 theirs.callback(os.close, its_stdout)
                 os.set_blocking(self._stdout, False)
-                self._process, self._server = start_simulation(
-                    self._settings.back_end,
-                    (self._file, its_news.fileno(), its_stdout, self._stderr),
+                self._process, self._server = start(
+                    (self._file, its_news.fileno(), its_stdout, self._stderr)
                 )
             stack.callback(self._process.close)
             try:
@@ -125,6 +162,39 @@ class Supervision:
                 if not self._process.has_ended:
                     self._process.kill()
 
+    def _fork(
+        self, branch: Supervision, descriptors: Sequence[int]
+    ) -> tuple[ChildProcess, SimulationServer]:
+        """Let the simulation fork; return the new process and its server."""
+        registered, known = os.pipe()
+        try:
+            self._send(BRANCH, 0.0, *descriptors, registered)
+            message = self._answer_about(branch)
+            if message[:1] == STARTED:
+                process = self._server.adopt(STATUS.unpack(message)[1])
+                process.hear()
+        except OSError as error:  # the server is gone, as `wait` will find
+            message = FAILED + str(error).encode()
+        finally:
+            os.close(registered)
+            os.close(known)
+        self.wait()
+        if message[:1] != STARTED:
+            raise SimulationError(f"the simulation cannot branch here: {message[1:].decode()}")
+        return process, self._server
+
+    def _answer_about(self, branch: Supervision) -> bytes:
+        """Wait for the message about a branch; nothing if this process ends before."""
+        poll = select.poll()
+        for channel in (self._process, branch._news):
+            poll.register(channel, select.POLLIN)
+        while not self._process.has_ended:
+            for descriptor, _ in poll.poll():
+                if descriptor == branch._news.fileno():
+                    return branch._news.recv(1 << 16)
+                self._process.hear()
+        return b""
+
     def wait(self) -> bytes | None:
         """Return the body of the result, None at a pause; raise as `run`."""
         self._converse()
@@ -132,13 +202,21 @@ class Supervision:
 
     def command(self, kind: bytes, date: float) -> bytes | None:
         """Send a command to a simulation that pauses; return as `wait`."""
+        self._send(kind, date)
+        return self.wait()
+
+    def send_actor(self, packed: bytes) -> None:
+        """Hand over the actor of an intervention, before the command to start it."""
+        write_job(self._file, None, packed)
+
+    def _send(self, kind: bytes, date: float, *descriptors: int) -> None:
+        """Send a command."""
         if self._deadline is not None:
             # The limit is the simulation's, not that of the time between commands.
             self._deadline += time.monotonic() - self._paused_since
         self.is_paused = False
         with contextlib.suppress(OSError):  # it was killed, as `wait` will find
-            self._news.send(COMMAND.pack(kind, date))
-        return self.wait()
+            socket.send_fds(self._news, [COMMAND.pack(kind, date)], descriptors)
 
     def state(self) -> tuple[Any, ...]:
         """Return the state that a paused simulation has written on command."""
@@ -230,7 +308,7 @@ class Supervision:
             stream = sys.stderr if self._is_log else sys.stdout
             # The output of a user's program is not escaped.
             as_is = stream.stream if isinstance(stream, EscapingStream) else stream
-            _show(as_is, self._text.decode(part))
+            self._show(as_is, self._text.decode(part))
         return bool(data)
 
     def _conclude(self) -> bytes:
@@ -250,7 +328,7 @@ class Supervision:
                 error.add_note(f"The simulation wrote to its standard error:\n{tail(stderr)}")
             raise error
         if stderr:
-            _show(sys.stderr, stderr.decode("utf-8", "replace"))
+            self._show(sys.stderr, stderr.decode("utf-8", "replace"))
         result: bytes = body
         return result
 
@@ -276,9 +354,8 @@ class Supervision:
         error.clock = self._clock
         return error
 
-
-def _show(stream: TextIO | None, text: str) -> None:
-    """Write to a stream of the caller, which is None in a program without terminal."""
-    if stream is not None and text:
-        stream.write(text)
-        stream.flush()
+    def _show(self, stream: TextIO | None, text: str) -> None:
+        """Write to a stream of the caller, which is None in a program without terminal."""
+        if stream is not None and text and not self._is_quiet:
+            stream.write(text)
+            stream.flush()

@@ -33,16 +33,21 @@ COMMAND = struct.Struct("<cd")
 STEP = b"s"  # to the next event
 GO = b"g"  # to the last event that is not later
 LOOK = b"l"  # write the state into the file
+INTERVENE = b"i"  # start the actor in the file, and go on to the date
+BRANCH = b"b"  # fork; the descriptors of the new process come with it
 
-# From the server, once it has loaded what its children need, or has failed to; a text follows.
+# From the server, once it has loaded what its children need, or has failed to; a text follows. Also
+# from a simulation that cannot fork.
 READY = b"r"
 FAILED = b"f"
 
-# From the server about one child: the kind of message and a number.
+# From the server about one child, and from a simulation about its branch: the kind of message and a
+# number.
 STATUS = struct.Struct("<ci")
 STARTED = b"s"  # and its process id
 ENDED = b"e"  # and its wait status
 NOT_STARTED = b"n"  # and the errno of the fork that failed
+ADOPT = b"a"  # to the server: and the process id of a branch, which is to become its child
 
 # Makes the simulation's process write its place to its standard error.
 WHERE_ARE_YOU = signal.SIGUSR1
