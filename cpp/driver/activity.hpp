@@ -28,7 +28,8 @@ enum class Kind : uint8_t {
   CONDITION,
   BARRIER,
   SUSPEND,
-  YIELD
+  YIELD,
+  CHOICE
 };
 enum class State : uint8_t { INITED, STARTING, STARTED, FINISHED, FAILED, CANCELED };
 enum class Failure : uint8_t { NONE, NETWORK, HOST, STORAGE, TIMEOUT, CANCEL, ROUTE };

@@ -20,7 +20,7 @@ namespace {
 
 char const* const kind_names[]  = {"execution", "parallel task", "read",        "write",   "transfer", "put",
                                    "get",       "message put",   "message get", "sleep",   "join",     "lock",
-                                   "acquire",   "condition",     "barrier",     "suspend", "yield"};
+                                   "acquire",   "condition",     "barrier",     "suspend", "yield",    "choice"};
 char const* const state_names[] = {"INITED", "STARTING", "STARTED", "FINISHED", "FAILED", "CANCELED"};
 
 } // namespace
@@ -130,7 +130,8 @@ PyObject* take_result(Activity* activity)
     return nullptr;
   }
   bool const gives = activity->kind == Kind::GET || activity->kind == Kind::MESS_GET || activity->kind == Kind::JOIN ||
-                     activity->kind == Kind::CONDITION || activity->kind == Kind::BARRIER;
+                     activity->kind == Kind::CONDITION || activity->kind == Kind::BARRIER ||
+                     activity->kind == Kind::CHOICE;
   return Py_NewRef(gives && activity->payload ? activity->payload.get() : Py_None);
 }
 

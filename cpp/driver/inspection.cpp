@@ -44,7 +44,13 @@ PyObject* pause_with(PyObject* /*module*/, PyObject* args)
   PyObject* pausing;
   if (not PyArg_ParseTuple(args, "Od", &pausing, &sim.pause))
     return nullptr;
-  sim.pausing = Py_NewRef(pausing);
+  Py_XSETREF(sim.pausing, Py_NewRef(pausing));
+  Py_RETURN_NONE;
+}
+
+PyObject* choose_with(PyObject* /*module*/, PyObject* chooser)
+{
+  sim.chooser = Py_NewRef(chooser);
   Py_RETURN_NONE;
 }
 
@@ -97,6 +103,8 @@ PyMethodDef inspection_functions[] = {
     {"log_with", log_with, METH_VARARGS, "log_with(level, write): call write(level, message) from this level on."},
     {"pause_with", pause_with, METH_VARARGS,
      "pause_with(pausing, date): before the first event after a date, pausing(date of the event) gives another one."},
+    {"choose_with", choose_with, METH_O,
+     "choose_with(chooser): chooser(actor, options, observation, label) gives the index of an option."},
     {"look", look, METH_O, "look(date): hosts, links, and activities in progress."},
     {nullptr, nullptr, 0, nullptr}};
 

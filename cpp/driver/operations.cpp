@@ -274,6 +274,26 @@ PyObject* yield_(PyObject* /*self*/, PyObject* /*unused*/)
   return blocking_operation(Kind::YIELD, nullptr, NEVER);
 }
 
+// ---- choices --------------------------------------------------------------------------------------------------------
+
+/// The decision is taken at once, before anything else happens.
+PyObject* choose(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  static Signature signature{"choose", 2, 1, {"options", "observation", "label"}};
+  PyObject* values[3];
+  if (running_actor("choose") == nullptr || not parse(signature, args, count, keywords, values))
+    return nullptr;
+  PyObject* const observation = values[1] == nullptr ? Py_None : values[1];
+  PyObject* const label       = values[2] == nullptr ? Py_None : values[2];
+  auto index = Ref<>::steal(PyObject_CallFunctionObjArgs(sim.chooser, self, values[0], observation, label, nullptr));
+  Ref<Activity> activity = index ? new_activity(Kind::CHOICE, sim.current) : Ref<Activity>();
+  if (not activity)
+    return nullptr;
+  activity->payload = std::move(index);
+  activity->state   = State::FINISHED;
+  return to_be_awaited(std::move(activity));
+}
+
 // ---- communication --------------------------------------------------------------------------------------------------
 
 static PyObject* named(PyObject* registry, PyTypeObject* type, PyObject* name)

@@ -22,5 +22,6 @@ PyObject* mailbox(PyObject* self, PyObject* argument);
 PyObject* message_queue(PyObject* self, PyObject* argument);
 PyObject* test_any(PyObject* self, PyObject* argument);
 PyObject* yield_(PyObject* self, PyObject* argument);
+PyObject* choose(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 
 } // namespace driver

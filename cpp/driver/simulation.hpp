@@ -37,6 +37,7 @@ struct Simulation {
   PyObject* progress     = nullptr;
   PyObject* logger       = nullptr; // called with level and message of what an actor logs
   int log_level          = 0;       // of the least level that is written
+  PyObject* chooser      = nullptr; // called with actor, options, observation and label; gives an index
   PyObject* pausing      = nullptr; // called with the date of the next event, gives the date to go to
   double pause           = std::numeric_limits<double>::infinity(); // no event later than this happens without it
   PyObject* mailboxes    = nullptr;

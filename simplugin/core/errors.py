@@ -286,6 +286,34 @@ class CallbackError(SimulationError):
         self.callback_traceback = callback_traceback
 
 
+class ChoiceError(SimulationError):
+    """A chooser raised or returned no index of an option; its exception is the `__cause__`.
+
+    Attributes
+    ----------
+    actor : str
+        The actor that offered the choice.
+    label : str or None
+        What the choice was about.
+    chooser_traceback : str
+        Traceback inside the simulation.
+    """
+
+    def __init__(
+        self, actor: str, clock: float, label: str | None, summary: str, chooser_traceback: str
+    ) -> None:
+        about = "" if label is None else f" about {label!r}"
+        super().__init__(
+            f"the chooser failed at the choice{about} of actor {actor!r} at {clock:g} s: {summary}"
+            f"\n\n{chooser_traceback}".rstrip()
+        )
+        self.actor = actor
+        self.clock = clock
+        self.label = label
+        self.summary = summary
+        self.chooser_traceback = chooser_traceback
+
+
 class NeverAwaitedError(ActorError):
     """An operation or a coroutine function was called in an actor, and never awaited.
 

@@ -4,6 +4,9 @@ from .api import Mailbox as Mailbox
 from .api import MessageQueue as MessageQueue
 from .api.callbacks import Callbacks as Callbacks
 from .api.callbacks import Completion as Completion
+from .choices import Choice as Choice
+from .choices import Chooser as Chooser
+from .choices import TakenChoice as TakenChoice
 from .options import SimGridOptions as SimGridOptions
 from .options import SimulationOptions as SimulationOptions
 from .placement import Placement as Placement

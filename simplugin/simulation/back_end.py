@@ -29,6 +29,7 @@ from simplugin.core.name_suggestions import did_you_mean
 from simplugin.formats.config_options import GOVERNORS
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks, Completion
+from simplugin.simulation.choices import Chooser, TakenChoice
 from simplugin.simulation.logs import RunningActor
 from simplugin.simulation.options import is_real
 from simplugin.simulation.protocol import ActorJob
@@ -89,6 +90,9 @@ class BackEnd(Protocol):
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
 
+    def choose_with(self, chooser: Chooser) -> None:
+        """Leave the actors' decisions to a chooser."""
+
     def spawn(self, actor: ActorJob) -> None:
         """Place an actor."""
 
@@ -124,6 +128,7 @@ def collected(
     hosts: HostTotals,
     links: LinkTotals,
     trace: Trace,
+    choices: Sequence[TakenChoice],
 ) -> dict[str, Any]:
     """Return the outcome of one simulation.
 
@@ -138,6 +143,8 @@ def collected(
         Totals in SimGrid's order.
     trace : Trace
         The activities.
+    choices : sequence of TakenChoice
+        The decisions that were taken.
 
     Returns
     -------
@@ -156,6 +163,7 @@ def collected(
         "hosts": hosts,
         "links": links,
         "trace": trace,
+        "choices": tuple(choices),
         "options": options,
         "plugins": plugins,
         "off_times": _off_times(clock),

@@ -19,6 +19,7 @@ from simplugin.simulation.back_end import (
     described,
     prepare_plugins,
 )
+from simplugin.simulation.choices import ChoiceRecorder, Chooser, first_option
 from simplugin.simulation.process.failures import full_trace_error
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
@@ -58,6 +59,7 @@ class CoroutinesBackEnd:
         locates = sys.get_coroutine_origin_tracking_depth() > 0
         UnawaitedDetector(_driver.stop, _driver.running, locates=locates)
         self._arguments, self._energy = list(arguments), energy
+        self.choose_with(first_option)
 
     def load_platform(self, path: str) -> None:
         """Read a platform file."""
@@ -76,6 +78,11 @@ class CoroutinesBackEnd:
         called = GuardedCallbacks(callbacks, _driver.stop)
         if called.on_activity_completion is not None:
             _driver.monitor_activities(called.on_activity_completion)
+
+    def choose_with(self, chooser: Chooser) -> None:
+        """Leave the actors' decisions to a chooser."""
+        self._choices = ChoiceRecorder(chooser, _driver.clock, _driver.stop)
+        _driver.choose_with(self._choices.ask)
 
     def spawn(self, actor: ActorJob) -> None:
         """Place an actor."""
@@ -130,4 +137,5 @@ class CoroutinesBackEnd:
             ),
             links=LinkTotals(*(raw[f"link_{each}"] for each in ("names", "bytes", "energy"))),
             trace=Trace.from_columns(raw["trace"] | {"actor_names": names}),
+            choices=self._choices.taken,
         )

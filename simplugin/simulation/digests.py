@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import sys
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -17,8 +17,7 @@ from typing import Any
 
 from simplugin.core.errors import PlatformError, SimpluginError
 from simplugin.inputs.named_files import profile_names
-from simplugin.simulation.api.callbacks import Callbacks
-from simplugin.simulation.protocol import ActorJob
+from simplugin.simulation.protocol import UserFunctions
 
 # What `repr` writes to the last bit.
 _PLAIN = frozenset({type(None), bool, int, float, str, bytes})
@@ -165,27 +164,27 @@ def platform_hash(platform: str) -> str:
 
 def content_hash(
     platform_sha256: str,
-    actors: Sequence[ActorJob],
-    callbacks: Callbacks | None,
+    given: UserFunctions,
     choices: dict[str, Any],
 ) -> str | None:
     """Return the SHA-256 of everything that determines the outcome.
 
     Functions count by their byte code, defaults and closures, not by functions they call. None if a
-    function, callback or argument has no canonical bytes.
+    function, callback, chooser or argument has no canonical bytes.
     """
     total = sha256(repr((platform_sha256, sorted(choices.items()))).encode())
     functions: dict[int, str] = {}
     try:
-        for actor in actors:
+        for actor in given.actors:
             if id(actor.function) not in functions:
                 functions[id(actor.function)] = digest(actor.function)
             plain = all(type(argument) in _PLAIN for argument in actor.args)
             args = actor.args if plain else digest(actor.args)
             written = functions[id(actor.function)], args, *actor[2:-1]
             total.update(repr((*written, sorted(actor.properties.items()))).encode())
-        if callbacks is not None:
-            total.update(digest(callbacks).encode())
+        for each in given[1:]:
+            if each is not None:
+                total.update(digest(each).encode())
     except (SimpluginError, RecursionError):
         return None
     return total.hexdigest()

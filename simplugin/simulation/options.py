@@ -20,6 +20,7 @@ from simplugin.core.errors import SimpluginError, UnitError
 from simplugin.core.units import parse_bandwidth, parse_size, parse_time
 from simplugin.formats.config_options import ALIASES, option_problems, option_refusal
 from simplugin.simulation.api.callbacks import Callbacks
+from simplugin.simulation.choices import Chooser
 from simplugin.simulation.logs import LEVELS, Level
 
 BackEndName = Literal["coroutines", "threads"]
@@ -242,6 +243,9 @@ class SimulationOptions:
         Called now and then with the simulated date and the number of actors alive.
     callbacks : Callbacks, optional
         Functions that decide shares and factors, or are notified of events.
+    chooser : callable, optional
+        Takes the decisions that actors leave to it (``me.choose``): function of a `Choice` that
+        returns the index of an option, in the simulation's process; the first option without.
     debug : bool
         True to run in this process, for ``breakpoint()`` and debuggers: once in a process, and
         without `wall_limit`, `memory_limit` and `prefix_prints`.
@@ -265,6 +269,7 @@ class SimulationOptions:
     options: SimGridOptions = SimGridOptions()
     progress: Progress | None = None
     callbacks: Callbacks | None = None
+    chooser: Chooser | None = None
     debug: bool = False
 
     def __post_init__(self) -> None:
@@ -273,6 +278,8 @@ class SimulationOptions:
             raise SimpluginError(f"options is {self.options!r}; give SimGridOptions")
         if not isinstance(cast(object, self.callbacks), Callbacks | None):
             raise SimpluginError(f"callbacks is {self.callbacks!r}; give Callbacks")
+        if self.chooser is not None and not callable(self.chooser):
+            raise SimpluginError(f"chooser is {self.chooser!r}; give a function of a Choice")
         until, wall_limit, seed = self.until, self.wall_limit, cast(object, self.seed)
         if until is not None and not (is_real(until) and until >= 0):
             raise SimpluginError(f"until is {until!r}; give a date of 0 s or more")
@@ -318,6 +325,7 @@ class SimulationKeywords(TypedDict, total=False):
     options: SimGridOptions
     progress: Progress | None
     callbacks: Callbacks | None
+    chooser: Chooser | None
     debug: bool
 
 

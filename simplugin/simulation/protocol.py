@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from simplugin.simulation.api.callbacks import Callbacks
+from simplugin.simulation.choices import Chooser
 from simplugin.simulation.options import SimulationOptions
 from simplugin.simulation.process.environment import ProcessEnvironment
 
@@ -28,7 +31,7 @@ class SimulationSettings:
     surroundings : ProcessEnvironment
         The caller's.
     options : SimulationOptions
-        The caller's, without callbacks and progress.
+        The caller's, without callbacks, chooser and progress.
     reports_progress : bool
         True to report the date now and then.
     steps : bool
@@ -75,3 +78,21 @@ class ActorJob(NamedTuple):
     restart: bool
     daemon: bool
     properties: dict[str, str]
+
+
+class UserFunctions(NamedTuple):
+    """What a simulation executes of its user's; pickles with the caller's modules.
+
+    Attributes
+    ----------
+    actors : sequence of ActorJob
+        The actors to start.
+    callbacks : Callbacks or None
+        Functions that SimGrid calls.
+    chooser : callable or None
+        Takes the decisions that actors leave to it.
+    """
+
+    actors: Sequence[ActorJob]
+    callbacks: Callbacks | None = None
+    chooser: Chooser | None = None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from simplugin.core.errors import SimpluginError
 from simplugin.core.formatting import html_table, readable
+from simplugin.simulation.choices import TakenChoice
 from simplugin.simulation.digests import digest
 from simplugin.simulation.trace import Trace, TraceColumns
 
@@ -196,6 +197,9 @@ class Result:
         the order of `hosts` or `links`.
     off_times : dict of str to tuple of (float, float)
         Hosts that failed or were turned off, and from when to when [s].
+    choices : tuple of TakenChoice
+        The decisions that actors left to the chooser, in order: date, actor, label, number of
+        options and index.
     provenance : dict
         Versions, back end, seed, limits, hash of the platform and of the actors, and the SimGrid
         options in force: all that determines the numbers.
@@ -209,6 +213,7 @@ class Result:
     provenance: dict[str, Any]
     plugins: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict)
     off_times: dict[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    choices: tuple[TakenChoice, ...] = ()
 
     def __post_init__(self) -> None:
         """Complete what depends on the end date, and let the returned values become a table."""
@@ -271,8 +276,8 @@ class Result:
             for each in fields(part)
             if each.name != "utilisation"  # it follows from the others
         ]
-        # Most results have neither.
-        rare = {"plugins": self.plugins, "off_times": self.off_times}
+        # Most results have none of them.
+        rare = {"plugins": self.plugins, "off_times": self.off_times, "choices": self.choices}
         further = {name: each for name, each in rare.items() if each}
         contents = [self.clock, returned, columns, self.provenance]
         return digest([*contents, further] if further else contents)

@@ -13,7 +13,7 @@ from simplugin.core.errors import NeverAwaitedError, SimulationError
 from simplugin.simulation.options import SimulationKeywords, SimulationOptions
 from simplugin.simulation.placement import Actors, Placement, placements
 from simplugin.simulation.process.environment import ProcessEnvironment, check_simulations_may_start
-from simplugin.simulation.protocol import ActorJob, SimulationSettings
+from simplugin.simulation.protocol import ActorJob, SimulationSettings, UserFunctions
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
@@ -52,7 +52,7 @@ def simulate(
     **options
         The fields of `SimulationOptions` by name: `back_end`, `seed`, `until`, `wall_limit`,
         `memory_limit`, `trace`, `trace_limit`, `energy`, `log`, `prefix_prints`, `options`,
-        `progress`, `callbacks`, `debug`.
+        `progress`, `callbacks`, `chooser`, `debug`.
 
     Returns
     -------
@@ -70,6 +70,8 @@ def simulate(
         An actor raised; the original exception is the ``__cause__``.
     CallbackError
         A callback raised, or returned no valid number.
+    ChoiceError
+        The chooser raised, or returned no index of an option.
     NeverAwaitedError
         An actor called an operation or a coroutine function without `await`; names the line.
     DeadlockError
@@ -79,7 +81,7 @@ def simulate(
     CrashError
         The simulation's process died: a crash, or out of memory.
     SimulationError
-        Base of the last seven; also for a trace that outgrows its limit, and for arguments or
+        Base of the last eight; also for a trace that outgrows its limit, and for arguments or
         returned values that cannot be pickled.
     SetupError
         SimGrid is missing.
@@ -104,13 +106,14 @@ def prepare_job(
 
     check_simulations_may_start()
     jobs = [actor_job(placement) for placement in actors]
+    functions = UserFunctions(jobs, options.callbacks, options.chooser)
     of_simgrid = options.options
     with platform_file(platform, of_simgrid.items(), energy=options.energy) as file:
         settings = SimulationSettings(
             platform=file,
             arguments=[*_QUIET, *of_simgrid.arguments()],
-            # Callbacks travel with the actors; progress is reported here.
-            options=replace(options, callbacks=None, progress=None),
+            # Functions travel with the actors; progress is reported here.
+            options=replace(options, callbacks=None, chooser=None, progress=None),
             # Also needed for the date in the message about the wall-clock limit.
             reports_progress=options.progress is not None or options.wall_limit is not None,
             surroundings=ProcessEnvironment.current(),
@@ -126,12 +129,11 @@ def prepare_job(
         platform_sha256 = digests.platform_hash(file)
         content = digests.content_hash(
             platform_sha256,
-            jobs,
-            options.callbacks,
+            functions,
             choices | {"arguments": of_simgrid.arguments()},
         )
         hashes = {"platform_sha256": platform_sha256, "content_sha256": content}
-        yield SimulationJob(settings, jobs, options, choices | hashes)
+        yield SimulationJob(settings, functions, options, choices | hashes)
 
 
 def actor_job(placement: Placement) -> ActorJob:
@@ -157,8 +159,8 @@ class SimulationJob:
     ----------
     settings : SimulationSettings
         Settings of the simulation's process.
-    actors : sequence of ActorJob
-        The actors to start.
+    functions : UserFunctions
+        What it executes.
     options : SimulationOptions
         The caller's options.
     provenance : dict
@@ -166,7 +168,7 @@ class SimulationJob:
     """
 
     settings: SimulationSettings
-    actors: Sequence[ActorJob]
+    functions: UserFunctions
     options: SimulationOptions
     provenance: dict[str, Any]
 
@@ -180,15 +182,14 @@ class SimulationJob:
         """Simulate in this process."""
         from simplugin.simulation.process.simulation_process import simulate_here
 
-        callbacks, progress = self.options.callbacks, self.options.progress
-        return self.result(simulate_here(self.settings, self.actors, callbacks, progress))
+        return self.result(simulate_here(self.settings, self.functions, self.options.progress))
 
     def supervision(self) -> Supervision:
         """Return the supervision of its process, which has not started yet."""
         from simplugin.simulation.process.serialization import pack_functions
         from simplugin.simulation.process.supervision import Supervision
 
-        packed = pack_functions(self.actors, self.options.callbacks)
+        packed = pack_functions(self.functions)
         return Supervision(self.settings, packed, self.options.wall_limit, self.options.progress)
 
     @contextlib.contextmanager
@@ -231,5 +232,8 @@ class SimulationJob:
             clock=float(parts["clock"]),
             returned=ReturnedValues(map(Returned, names, hosts, values, states)),
             provenance={**parts["versions"], **self.provenance, **options},
-            **{name: parts[name] for name in ("hosts", "links", "trace", "plugins", "off_times")},
+            **{
+                name: parts[name]
+                for name in ("hosts", "links", "trace", "plugins", "off_times", "choices")
+            },
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import pickle
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from simplugin.core.errors import BlockedActor, SimpluginError, SimulationError
+from simplugin.core.errors import BlockedActor, ChoiceError, SimpluginError, SimulationError
+from simplugin.simulation.choices import Choice
 from simplugin.simulation.options import SimulationKeywords, SimulationOptions, is_real
 from simplugin.simulation.placement import (
     Actors,
@@ -22,8 +24,17 @@ from simplugin.simulation.placement import (
     unknown_host,
 )
 from simplugin.simulation.process.serialization import pack_functions
-from simplugin.simulation.process.wire_format import GO, INTERVENE, LOOK, STEP
-from simplugin.simulation.protocol import ActorJob
+from simplugin.simulation.process.wire_format import (
+    ANSWER,
+    ASK,
+    CHOICE,
+    END,
+    GO,
+    INTERVENE,
+    LOOK,
+    STEP,
+)
+from simplugin.simulation.protocol import ActorJob, UserFunctions
 from simplugin.simulation.simulate import SimulationJob, actor_job, prepare_job
 
 if TYPE_CHECKING:
@@ -121,6 +132,8 @@ class Simulation:
         Its process, which pauses.
     interventions : sequence of (float, ActorJob)
         What has been done to it so far, and when [s].
+    choice : Choice, optional
+        The choice at which it has paused.
     """
 
     def __init__(
@@ -128,8 +141,10 @@ class Simulation:
         job: SimulationJob,
         supervision: Supervision,
         interventions: Sequence[tuple[float, ActorJob]] = (),
+        choice: Choice | None = None,
     ) -> None:
         self._job = job
+        self._open_choice = choice
         self._interventions = list(interventions)
         self._supervision = supervision
         self._looked: tuple[Any, ...] | None = None
@@ -146,7 +161,7 @@ class Simulation:
     @property
     def at_end(self) -> bool:
         """True after the last event; `run` gives the result, or raised an error."""
-        return self._supervision.at_end or self._ended
+        return self._supervision.pause == END or self._ended
 
     @property
     def hosts(self) -> tuple[HostState, ...]:
@@ -228,7 +243,7 @@ class Simulation:
             with self._lock:
                 self._require_pause()
                 forked = stack.enter_context(self._supervision.branch(quiet=quiet))
-            yield Simulation(self._job, forked, self._interventions)
+            yield Simulation(self._job, forked, self._interventions, self._open_choice)
 
     def map(
         self,
@@ -302,7 +317,7 @@ class Simulation:
                 raise unknown_host(*what, on)
             job = actor_job(placement)._replace(start_time=self.clock)
             self._interventions.append((self.clock, job))
-            self._supervision.send_actor(pack_functions([job], None))
+            self._supervision.send_actor(pack_functions(UserFunctions([job])))
             self._command(INTERVENE, self.clock)
 
     def turn_off(self, name: str) -> None:
@@ -326,6 +341,49 @@ class Simulation:
             _call, name in hosts, name, verb, host=(others or on)[0], name=f"{verb} {name}"
         )
 
+    def run_to_choice(self) -> Choice | None:
+        """Advance to the next decision that an actor leaves to a chooser; raise as `step`.
+
+        Returns
+        -------
+        Choice or None
+            The decision, which `choose` answers; None at the end.
+        """
+        with self._lock:
+            if not self.at_end:
+                self._command(ASK, sys.float_info.max)
+            return self._open_choice
+
+    def choose(self, index: int) -> None:
+        """Take the decision at which the simulation has paused; what follows waits for a command.
+
+        Parameters
+        ----------
+        index : int
+            Position of an option.
+
+        Raises
+        ------
+        ChoiceError
+            There is no option of this index.
+        SimpluginError
+            The simulation has not paused at a choice.
+        """
+        with self._lock:
+            choice = self._open_choice
+            if choice is None:
+                raise SimpluginError(
+                    f"no choice is open at {self.clock:g} s; call run_to_choice first"
+                )
+            given: object = index
+            count = len(choice.options)
+            is_index = hasattr(given, "__index__") and not isinstance(given, bool)
+            if not (is_index and 0 <= index < count):
+                wrong = f"{index!r} was given; give an index from 0 to {count - 1}"
+                raise ChoiceError(choice.actor, choice.date, choice.label, wrong, "")
+            self._command(ANSWER, float(index))
+            self._open_choice = None
+
     def _look(self) -> tuple[Any, ...]:
         """Request the state, once a pause."""
         with self._lock:
@@ -343,10 +401,20 @@ class Simulation:
         """Send a command to the simulation."""
         with self._lock:
             self._require_pause()
+            if (choice := self._open_choice) is not None and kind not in (LOOK, ANSWER):
+                about = "" if choice.label is None else f" about {choice.label!r}"
+                raise SimpluginError(
+                    f"actor {choice.actor!r} waits for a choice{about} at {choice.date:g} s;"
+                    " call choose first"
+                )
             self._looked = None
             try:
                 with self._job.locating():
-                    return self._supervision.command(kind, date)
+                    body = self._supervision.command(kind, date)
+                if kind == ASK and self._supervision.pause == CHOICE:
+                    (packed,) = self._supervision.state()
+                    self._open_choice = pickle.loads(packed)
+                return body
             except SimulationError as error:
                 if error.clock is not None:
                     self._supervision.clock = error.clock

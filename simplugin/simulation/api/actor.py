@@ -167,6 +167,28 @@ class Actor(Protocol):
     def yield_(self) -> Awaitable[None]:
         """Let the other actors that are ready at this date go first."""
 
+    # ---- decisions ----
+
+    def choose(
+        self, options: Sequence[Any], observation: Any = None, *, label: str | None = None
+    ) -> Awaitable[int]:
+        """Leave a decision to the chooser of the simulation, which takes it before all else.
+
+        Parameters
+        ----------
+        options : sequence
+            What there is to choose from, at least one.
+        observation : object, optional
+            What the chooser is told.
+        label : str, optional
+            What the decision is about.
+
+        Returns
+        -------
+        awaitable of int
+            The position of the chosen option; 0 in a simulation without a chooser.
+        """
+
     # ---- communication ----
 
     def mailbox(self, name: str, /) -> Mailbox:

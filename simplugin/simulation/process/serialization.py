@@ -20,9 +20,8 @@ import cloudpickle  # type: ignore[import-untyped]
 
 from simplugin.core.errors import SimpluginError, SimulationError
 from simplugin.inputs.references import find_spec
-from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.process.environment import modules_beside_path
-from simplugin.simulation.protocol import ActorJob
+from simplugin.simulation.protocol import ActorJob, UserFunctions
 
 # cloudpickle has one list of the modules to send by value for the whole process.
 _sending = threading.Lock()
@@ -77,8 +76,8 @@ def pack(value: object) -> bytes:
     return file.getvalue()
 
 
-def pack_functions(actors: Sequence[ActorJob], callbacks: Callbacks | None) -> bytes:
-    """Pickle the actors and callbacks of a simulation, which may share objects.
+def pack_functions(functions: UserFunctions) -> bytes:
+    """Pickle the actors, callbacks and chooser of a simulation, which may share objects.
 
     Raises
     ------
@@ -87,21 +86,24 @@ def pack_functions(actors: Sequence[ActorJob], callbacks: Callbacks | None) -> b
     """
     try:
         # Plain tuples: the class of each would be looked up one by one.
-        return pack(([tuple(actor) for actor in actors], callbacks))
+        return pack(([tuple(actor) for actor in functions.actors], *functions[1:]))
     except Exception as error:
-        culprit = _culprit(actors) if _travels(callbacks) else "a callback"
+        culprit = _culprit(functions)
         raise SimulationError(f"{culprit} cannot be sent to the simulation: {error}") from error
 
 
-def unpack_functions(data: bytes) -> tuple[list[ActorJob], Callbacks | None]:
+def unpack_functions(data: bytes) -> UserFunctions:
     """Undo `pack_functions`."""
-    actors, callbacks = pickle.loads(data)
-    return [ActorJob._make(actor) for actor in actors], callbacks
+    actors, *others = pickle.loads(data)
+    return UserFunctions([ActorJob._make(actor) for actor in actors], *others)
 
 
-def _culprit(actors: Sequence[ActorJob]) -> str:
+def _culprit(functions: UserFunctions) -> str:
     """Return a text that names the first object that cannot be pickled."""
-    for actor in actors:
+    for name, function in (("a callback", functions.callbacks), ("the chooser", functions.chooser)):
+        if not _travels(function):
+            return name
+    for actor in functions.actors:
         who = f"actor {actor.name!r} on {actor.host!r}"
         if not _travels(actor.function):
             return f"the function of {who} (or something that it refers to)"

@@ -19,7 +19,7 @@ import socket
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -30,6 +30,7 @@ import numpy as np
 
 from simplugin.core.errors import PlatformError, SetupError, SimpluginError, SimulationError
 from simplugin.inputs.references import is_installed
+from simplugin.simulation.choices import Choice, Chooser, first_option
 from simplugin.simulation.logs import LEVELS, LogPrefix, PrefixedStream, rank
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
 from simplugin.simulation.process.environment import adopt, forbid_simulations
@@ -41,11 +42,21 @@ from simplugin.simulation.process.operating_system import (
     fork_sibling,
     memory,
 )
-from simplugin.simulation.process.serialization import pack_error, pack_returned, unpack_functions
+from simplugin.simulation.process.serialization import (
+    pack,
+    pack_error,
+    pack_returned,
+    unpack_functions,
+)
 from simplugin.simulation.process.wire_format import (
+    ANSWER,
+    ASK,
     BRANCH,
+    CHOICE,
     COMMAND,
+    END,
     ERROR,
+    EVENT,
     FAILED,
     INTERVENE,
     LOADED,
@@ -60,10 +71,9 @@ from simplugin.simulation.process.wire_format import (
     take_job,
     write_outcome,
 )
-from simplugin.simulation.protocol import ActorJob, SimulationSettings
+from simplugin.simulation.protocol import ActorJob, SimulationSettings, UserFunctions
 
 if TYPE_CHECKING:
-    from simplugin.simulation.api.callbacks import Callbacks
     from simplugin.simulation.back_end import BackEnd
     from simplugin.simulation.coroutines import CoroutinesBackEnd
 
@@ -141,12 +151,12 @@ def run(file: int, news_descriptor: int, stdout: int, stderr: int) -> None:
         if settings.question is not None:
             kind, body = RESULT, pickle.dumps(_answer(settings))
         else:
-            actors, callbacks = _arrive(packed_actors, modules)
+            functions = _arrive(packed_actors, modules)
             if settings.locates:
                 sys.set_coroutine_origin_tracking_depth(1)
                 sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
             owner = (SteppingObserver if settings.steps else RemoteObserver)(settings, file, news)
-            kind, body = RESULT, simulate(settings, actors, callbacks, owner)
+            kind, body = RESULT, simulate(settings, functions, owner)
     except BaseException as error:
         _kept.append(error)
         # The report of the error needs memory.
@@ -198,6 +208,10 @@ class SimulationObserver:
     def ended(self) -> None:
         """Do nothing; called when the simulation has ended."""
 
+    def choose(self, chooser: Chooser, choice: Choice) -> int:
+        """Take a decision; `chooser` is the user's."""
+        return chooser(choice)
+
     def say(self, line: str) -> None:
         """Write a log message of an actor, after the output so far."""
         sys.stdout.flush()
@@ -244,6 +258,9 @@ class SteppingObserver(RemoteObserver):
 
     _back_end: CoroutinesBackEnd
     _reached = -math.inf
+    # Whether to pause at a choice, and the index that the caller has chosen there.
+    _asks = False
+    _index: int | None = None
 
     def placed(self, back_end: BackEnd) -> None:
         """Pause before the first event."""
@@ -254,33 +271,51 @@ class SteppingObserver(RemoteObserver):
         """Pause at the end, unless the caller has requested the result."""
         if self._reached < math.inf:
             self._reached = -math.inf
-            self._obey(math.inf, at_end=True)
+            self._obey(math.inf, kind=END)
+
+    def choose(self, chooser: Chooser, choice: Choice) -> int:
+        """Pause and let the caller decide, if it has requested that."""
+        if not self._asks:
+            return chooser(choice)
+        try:
+            body = pack(choice)
+        except Exception as error:
+            raise SimulationError(f"the choice cannot leave the process: {error}") from error
+        write_outcome(self._file, STATE, body)
+        date = self._back_end.clock()
+        self._index, self._reached = None, date
+        self._reached = self._obey(date, kind=CHOICE)
+        self._back_end.pause_with(self._wait, self._reached)
+        return -1 if self._index is None else self._index
 
     def _wait(self, event: float) -> float:
         """Pause before an event at a date; return the date until which to continue [s]."""
-        self._reached = self._obey(event, at_end=False)
+        self._reached = self._obey(event, kind=EVENT)
         return self._reached
 
-    def _obey(self, event: float, *, at_end: bool) -> float:
+    def _obey(self, event: float, *, kind: bytes) -> float:
         """Report the pause, and execute commands until one is to continue."""
         date = max(self._back_end.clock(), self._reached)
         while True:
             flush_output()
-            self._news.send(PAUSED.pack(b"P", date, at_end))
+            self._news.send(PAUSED.pack(kind, date))
             message, descriptors, _, _ = socket.recv_fds(
                 self._news, COMMAND.size, 5, socket.MSG_CMSG_CLOEXEC
             )
-            kind, further = COMMAND.unpack(message)
-            if kind == LOOK:
+            command, further = COMMAND.unpack(message)
+            if command == LOOK:
                 write_outcome(self._file, STATE, *self._back_end.look(date))
-            elif kind == BRANCH:
+            elif command == BRANCH:
                 self._branch(*descriptors)
-            elif kind == INTERVENE:
-                (actor,), _ = unpack_functions(take_job(self._file)[1])
+            elif command == ANSWER:
+                self._index = int(further)
+            elif command == INTERVENE:
+                (actor,), *_ = unpack_functions(take_job(self._file)[1])
                 _place(self._back_end, actor)
                 return further
             else:
-                return event if kind == STEP else further
+                self._asks = command == ASK
+                return event if command == STEP else further
 
     def _branch(self, file: int, news: int, stdout: int, stderr: int, registered: int) -> None:
         """Fork; returns in this process and in the branch, which continues with new descriptors.
@@ -341,8 +376,8 @@ def seed(number: int) -> None:
     np.random.seed(number % 2**32)  # noqa: NPY002
 
 
-def _arrive(packed: bytes, modules: list[str]) -> tuple[list[ActorJob], Callbacks | None]:
-    """Unpickle actors and callbacks; add installed modules that the server should load."""
+def _arrive(packed: bytes, modules: list[str]) -> UserFunctions:
+    """Unpickle the user's functions; add installed modules that the server should load."""
     # Not the names: reading them all would copy the memory shared with the server.
     n_modules = len(sys.modules)
     started = time.perf_counter()
@@ -371,10 +406,7 @@ def _arrive(packed: bytes, modules: list[str]) -> tuple[list[ActorJob], Callback
 
 
 def simulate(
-    settings: SimulationSettings,
-    actors: Sequence[ActorJob],
-    callbacks: Callbacks | None,
-    owner: SimulationObserver,
+    settings: SimulationSettings, functions: UserFunctions, owner: SimulationObserver
 ) -> bytes:
     """Run the simulation in this process, return the body of the result."""
     global _has_simulated
@@ -403,10 +435,11 @@ def simulate(
         raise platform_error(str(error), settings.platform) from None
     if settings.options.energy:
         _require_wattages(back_end, settings.platform)
-    if callbacks is not None:
-        back_end.call_back(callbacks)
+    if functions.callbacks is not None:
+        back_end.call_back(functions.callbacks)
+    back_end.choose_with(partial(owner.choose, functions.chooser or first_option))
     owner.loaded()
-    for actor in actors:
+    for actor in functions.actors:
         _place(back_end, actor)
     owner.placed(back_end)
     back_end.run(settings.options.until, owner.progress)
@@ -546,8 +579,7 @@ def _packed_result(parts: dict[str, Any]) -> bytes:
 
 def simulate_here(
     settings: SimulationSettings,
-    actors: Sequence[ActorJob],
-    callbacks: Callbacks | None,
+    functions: UserFunctions,
     progress: Callable[[float, int], None] | None,
 ) -> bytes:
     """Simulate in this process and return the body of the result.
@@ -567,7 +599,7 @@ def simulate_here(
         sys.set_coroutine_origin_tracking_depth(1)  # names the line of such coroutines
         try:
             owner = SimulationObserver(progress)
-            return simulate(replace(settings, arguments=arguments), actors, callbacks, owner)
+            return simulate(replace(settings, arguments=arguments), functions, owner)
         except Exception as error:
             known = known_error(error)
             inside = known.__cause__ and known.__cause__.__traceback__

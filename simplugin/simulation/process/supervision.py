@@ -27,6 +27,7 @@ from simplugin.simulation.process.wire_format import (
     BRANCH,
     COMMAND,
     ERROR,
+    EVENT,
     FAILED,
     LOADED,
     LOGGED,
@@ -68,8 +69,8 @@ class Supervision:
         True if it goes step by step and waits for a command.
     clock : float
         Date of the last pause [s].
-    at_end : bool
-        True if nothing can happen any more.
+    pause : bytes
+        Kind of the last pause: EVENT, CHOICE or END.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class Supervision:
         self._wall_limit = wall_limit
         self._progress = progress
         self.clock = 0.0
-        self.at_end = False
+        self.pause = EVENT
         self.is_paused = False
         self._is_quiet = False
         self._clock: float | None = None
@@ -288,7 +289,7 @@ class Supervision:
         if message == LOADED:
             self._loaded = True
         elif len(message) == PAUSED.size:
-            _, self.clock, self.at_end = PAUSED.unpack(message)
+            self.pause, self.clock = PAUSED.unpack(message)
             self.is_paused, self._paused_since = True, time.monotonic()
         elif message:
             self._clock, alive = PROGRESS.unpack(message)

@@ -26,14 +26,19 @@ PROGRESS = struct.Struct("<dq")
 # Before and after a log message in the output of the actors; not a byte of UTF-8.
 LOGGED = b"\xff"
 
-# From a simulation that goes step by step: the date of a pause, and whether it is the end; and to
-# it: the kind of command and a date.
-PAUSED = struct.Struct("<cd?")
+# From a simulation that goes step by step: the kind of a pause, and its date; to it: the kind of a
+# command, and a date.
+PAUSED = struct.Struct("<cd")
+EVENT = b"E"  # before an event
+CHOICE = b"C"  # at a choice, which is in the file
+END = b"Z"  # after the last event
 COMMAND = struct.Struct("<cd")
 STEP = b"s"  # to the next event
 GO = b"g"  # to the last event that is not later
 LOOK = b"l"  # write the state into the file
 INTERVENE = b"i"  # start the actor in the file, and go on to the date
+ASK = b"c"  # to the next choice
+ANSWER = b"k"  # take the option of an index, a float, once the simulation continues
 BRANCH = b"b"  # fork; the descriptors of the new process come with it
 
 # From the server, once it has loaded what its children need, or has failed to; a text follows. Also

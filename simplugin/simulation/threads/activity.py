@@ -355,9 +355,10 @@ class WaitingQueue:
         """Return an operation that is over when its request is answered."""
         return Await(self.world, [Request(self, kind, answer)], "one", timeout, begins=True)
 
-    def done(self, kind: str) -> Await:
-        """Return an operation that is over at once."""
+    def done(self, kind: str, value: Any = None) -> Await:
+        """Return an operation that is over at once, and gives a value."""
         request = Request(self, kind, lambda each: each.end())
+        request.value = value
         request.begun()
         return request.wait()
 

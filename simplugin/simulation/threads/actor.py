@@ -147,6 +147,13 @@ class ThreadsActor:
         """Let the other actors of this date go first."""
         return self._joins.asked("yield", lambda request: request.end())
 
+    def choose(
+        self, options: Sequence[Any], observation: Any = None, *, label: str | None = None
+    ) -> Await:
+        """Leave a decision to the chooser."""
+        index = self.world.choices.ask(self, options, observation, label)
+        return self._joins.done("choice", index)
+
     def mailbox(self, name: str) -> meeting.ThreadsMailbox:
         """Return the mailbox of that name."""
         return self.world.shared(meeting.ThreadsMailbox, name)

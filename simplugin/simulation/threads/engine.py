@@ -9,6 +9,7 @@ from typing import Any
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.back_end import collected, prepare_plugins
+from simplugin.simulation.choices import ChoiceRecorder, Chooser
 from simplugin.simulation.logs import RunningActor
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import simgrid
@@ -87,6 +88,10 @@ class ThreadsBackEnd:
         """Refuse a user's functions."""
         refuse("simulate(callbacks=...)")
 
+    def choose_with(self, chooser: Chooser) -> None:
+        """Leave the actors' decisions to a chooser."""
+        self._world.choices = ChoiceRecorder(chooser, self.clock, self._world.stop)
+
     def spawn(self, job: ActorJob) -> None:
         """Place an actor."""
         if job.start_time <= self._world.now and not job.restart:
@@ -117,4 +122,5 @@ class ThreadsBackEnd:
             hosts=record.host_totals(hosts, [_driver.energy_of_host(host) for host in hosts]),
             links=record.link_totals(links, [_driver.energy_of_link(link) for link in links]),
             trace=record.trace([actor.name for actor in world.actors]),
+            choices=world.choices.taken,
         )

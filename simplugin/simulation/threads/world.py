@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from simplugin.core import errors
 from simplugin.simulation import _driver
 from simplugin.simulation.back_end import UnawaitedDetector, date_limit_error, described
+from simplugin.simulation.choices import ChoiceRecorder, first_option
 from simplugin.simulation.process.failures import full_trace_error
 from simplugin.simulation.threads import simgrid
 from simplugin.simulation.threads.record import ThreadsRecorder
@@ -70,6 +71,8 @@ class SimulationState:
         Called with level and message of what actors log.
     limit : float or None
         Limit of simulated time [s].
+    choices : ChoiceRecorder
+        Asks the chooser, and keeps its decisions.
     """
 
     def __init__(self, record: ThreadsRecorder, *, seed: int) -> None:
@@ -87,6 +90,7 @@ class SimulationState:
         self.limit: float | None = None
         self.progress: Callable[[float, int], None] | None = None
         self.write_log: Callable[[str, object], None] | None = None
+        self.choices = ChoiceRecorder(first_option, lambda: self.now, self.stop)
         self._named: dict[tuple[object, str], Any] = {}
         self.numbers = itertools.count()
         self._timers: list[Timer] = []
