@@ -98,7 +98,7 @@ def generated(command: str):
 
     words = shlex.split(command)[1:]
     with (
-        mock.patch.object(terminal, "put", stop),
+        mock.patch.object(terminal, "write_or_print_platform", stop),
         mock.patch.object(sys, "argv", ["simplugin", *words]),
         contextlib.redirect_stderr(io.StringIO()) as said,
     ):

@@ -128,7 +128,7 @@ def collected(
     hosts: HostTotals,
     links: LinkTotals,
     trace: Trace,
-    choices: Sequence[TakenChoice],
+    choices: tuple[TakenChoice, ...],
 ) -> dict[str, Any]:
     """Return the outcome of one simulation.
 
@@ -143,7 +143,7 @@ def collected(
         Totals in SimGrid's order.
     trace : Trace
         The activities.
-    choices : sequence of TakenChoice
+    choices : tuple of TakenChoice
         The decisions that were taken.
 
     Returns
@@ -163,7 +163,7 @@ def collected(
         "hosts": hosts,
         "links": links,
         "trace": trace,
-        "choices": tuple(choices),
+        "choices": choices,
         "options": options,
         "plugins": plugins,
         "off_times": _off_times(clock),

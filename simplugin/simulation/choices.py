@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
@@ -34,7 +35,8 @@ class Choice(NamedTuple):
     observation: Any
 
 
-class TakenChoice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TakenChoice:
     """A decision that was taken.
 
     Attributes
@@ -78,10 +80,6 @@ class ChoiceRecorder:
     stop : callable
         Ends the simulation with an error.
 
-    Attributes
-    ----------
-    taken : list of TakenChoice
-        The decisions so far.
     """
 
     def __init__(
@@ -91,7 +89,13 @@ class ChoiceRecorder:
         stop: Callable[[SimulationError], object],
     ) -> None:
         self._chooser, self._clock, self._stop = chooser, clock, stop
-        self.taken: list[TakenChoice] = []
+        # One at a time is quicker as a tuple.
+        self._taken: list[tuple[float, str, str | None, int, int]] = []
+
+    @property
+    def taken(self) -> tuple[TakenChoice, ...]:
+        """The decisions so far."""
+        return tuple(TakenChoice(*row) for row in self._taken)
 
     def ask(self, actor: Any, options: Any, observation: Any, label: Any) -> int:
         """Return the index of the option that is chosen; 0 after an error of the chooser.
@@ -120,7 +124,7 @@ class ChoiceRecorder:
         if not 0 <= chosen < count:
             wrong = f"it returned {answer!r}; return an index from 0 to {count - 1}"
             return self._fail(choice, None, wrong, "")
-        self.taken.append(TakenChoice(date, name, label, count, chosen))
+        self._taken.append((date, name, label, count, chosen))
         return chosen
 
     def _fail(

@@ -218,7 +218,7 @@ class SimulationJob:
         from simplugin.simulation.result import Result, Returned, ReturnedValues
 
         parts = pickle.loads(body)
-        options = {"options": dict(sorted(parts["options"].items()))}
+        options: dict[str, Any] = {"options": dict(sorted(parts["options"].items()))}
         if interventions:
             options["interventions"] = [[date, job.name, job.host] for date, job in interventions]
         names, hosts, packed, states = parts["returned"]

@@ -185,7 +185,7 @@ class ServerLoop:
         except ConnectionResetError:
             return False
         if message[:1] == ADOPT:
-            self._adopt(*descriptors, pid=STATUS.unpack(message)[1])
+            self._adopt(descriptors[0], STATUS.unpack(message)[1])
         elif descriptors:
             self._start(*descriptors)
         elif message:

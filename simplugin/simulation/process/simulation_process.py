@@ -260,7 +260,7 @@ class SteppingObserver(RemoteObserver):
     _reached = -math.inf
     # Whether to pause at a choice, and the index that the caller has chosen there.
     _asks = False
-    _index: int | None = None
+    _index = -1
 
     def placed(self, back_end: BackEnd) -> None:
         """Pause before the first event."""
@@ -283,10 +283,10 @@ class SteppingObserver(RemoteObserver):
             raise SimulationError(f"the choice cannot leave the process: {error}") from error
         write_outcome(self._file, STATE, body)
         date = self._back_end.clock()
-        self._index, self._reached = None, date
+        self._index, self._reached = -1, date
         self._reached = self._obey(date, kind=CHOICE)
         self._back_end.pause_with(self._wait, self._reached)
-        return -1 if self._index is None else self._index
+        return self._index
 
     def _wait(self, event: float) -> float:
         """Pause before an event at a date; return the date until which to continue [s]."""
@@ -302,6 +302,8 @@ class SteppingObserver(RemoteObserver):
             message, descriptors, _, _ = socket.recv_fds(
                 self._news, COMMAND.size, 5, socket.MSG_CMSG_CLOEXEC
             )
+            command: bytes
+            further: float
             command, further = COMMAND.unpack(message)
             if command == LOOK:
                 write_outcome(self._file, STATE, *self._back_end.look(date))

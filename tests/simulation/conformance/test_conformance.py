@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
+from itertools import chain, repeat
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -56,13 +57,25 @@ def test_closed_form_on_each_back_end_and_the_same_on_both(
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_the_same_step_by_step(scenario: Scenario, tmp_path: Path) -> None:
     inputs = scenario.inputs(tmp_path)
-    expected: AbstractContextManager[Any] = nullcontext()
+    error: SimulationError | None = None
     try:
         whole = simulate(**inputs)
-    except SimulationError as error:
-        expected = pytest.raises(type(error), match=re.escape(str(error)))
-    with expected, simulation(**inputs) as sim:
-        while sim.step():
+    except SimulationError as raised:
+        error = raised
+
+    def same() -> AbstractContextManager[Any]:
+        if error is None:
+            return nullcontext()
+        return pytest.raises(type(error), match=re.escape(str(error)))
+
+    with same(), simulation(**inputs) as sim:
+        # The last ones would repeat the first.
+        for at_first in chain([True] * 3, repeat(False)):
+            if at_first:
+                with sim.branch(quiet=True) as branch, same():
+                    assert branch.run() == whole
+            if not sim.step():
+                break
             left = [each.remaining / each.amount for each in sim.activities if each.amount > 0]
             assert all(isnan(each) or 0 <= each <= 1 + 1e-9 for each in left)
         assert sim.run() == whole

@@ -72,9 +72,12 @@ def test_pauses_change_nothing(
     options = SimGridOptions(cpu_optim=optim, network_optim=optim)
     actors = placements(kind, seed)
     choices: dict[str, Any] = {"options": options, "wall_limit": 60.0}
+    whole = simulate(file, actors, **choices).digest()
     with simulation(file, actors, **choices) as sim:
         for date in sorted(pauses):
             sim.run_until(max(date, sim.clock))
+            with sim.branch(quiet=True) as branch:
+                assert branch.run().digest() == whole
             assert sim.clock >= date or sim.at_end
             _ = sim.links, sim.actors
             for host in sim.hosts:
@@ -83,8 +86,7 @@ def test_pauses_change_nothing(
                 left = activity.remaining
                 assert isnan(left) or 0 <= left <= activity.amount * (1 + 1e-9)
             sim.step()
-        paused = sim.run()
-    assert paused.digest() == simulate(file, actors, **choices).digest()
+        assert sim.run().digest() == whole
 
 
 def watts(states: int) -> str:
