@@ -237,7 +237,7 @@ class TradeQuestion(NamedTuple):
 NO_QUESTION = TradeQuestion(-1, -1)
 
 
-class Choice(NamedTuple):
+class TradeOrder(NamedTuple):
     """An operation, how much of it, and the root's child that it is about (0 if all)."""
 
     operation: Operation
@@ -293,7 +293,7 @@ def _about(wanted: float, level: list[float]) -> list[int]:
 
 def choose(
     rates: Rates, question: TradeQuestion, trade: TradeOffer, gap: TradeOffer
-) -> Choice | None:
+) -> TradeOrder | None:
     r"""Return the first operation, in the paper's precedence, that changes anything.
 
     Amounts are such that throughputs are at most equal afterwards, with :math:`x` a throughput
@@ -316,7 +316,7 @@ def choose(
     """
     high, low = question
     if high < 0:
-        return Choice(Operation.FILL, gap.amount) if gap.amount > 0 else None
+        return TradeOrder(Operation.FILL, gap.amount) if gap.amount > 0 else None
     known, throughput = rates.known, rates.throughput()
     flop, byte, weight = known.flop, known.byte, known.weight
     least = LEAST * throughput[high] / weight[high]
@@ -326,22 +326,22 @@ def choose(
         equal = excess / (1 / (byte[high] * weight[high]) + 1 / (byte[low] * weight[low]))
         amount = min(trade.amount, equal)
     if amount > least * weight[high] * byte[high]:
-        return Choice(Operation.TRADE, amount)
+        return TradeOrder(Operation.TRADE, amount)
     amount = min(gap.amount, excess * weight[low])
     if amount > least * weight[low]:
-        return Choice(Operation.FILL, amount)
+        return TradeOrder(Operation.FILL, amount)
     used = [child for child, row in enumerate(rates.sent, 1) if row[high] > 0]
     if used:
         branch = min(used, key=lambda child: known.bandwidth[child - 1])
         flow, factor = rates.sent[branch - 1][high], 0.0
         if flow > CUT * throughput[high]:
             factor = max(SCALE, 1 - STRIDE * excess * weight[high] / flow)
-        return Choice(Operation.SCALE, factor, branch)
+        return TradeOrder(Operation.SCALE, factor, branch)
     if not known.allowed[low]:
         return None
     equal = excess / (1 / weight[high] + flop[high] / (flop[low] * weight[low]))
     amount = min(rates.compute[high], equal)
-    return Choice(Operation.ROOT, amount) if amount > least * weight[high] else None
+    return TradeOrder(Operation.ROOT, amount) if amount > least * weight[high] else None
 
 
 class Instruction(NamedTuple):
@@ -528,7 +528,7 @@ class Trader:
             posts = self._pass_on(choice.operation, given, question)
         return posts
 
-    def _begin(self, choice: Choice) -> dict[int, float]:
+    def _begin(self, choice: TradeOrder) -> dict[int, float]:
         """Do the root's share of its choice; return the amounts of the children concerned."""
         operation, amount, branch = choice
         high, low = self.question
