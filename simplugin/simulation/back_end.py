@@ -5,9 +5,7 @@ from __future__ import annotations
 import dis
 import gc
 import math
-import os
 import sys
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,7 +19,6 @@ from simplugin.core.errors import (
     CallbackError,
     NeverAwaitedError,
     PlatformError,
-    SimpluginError,
     SimulatedTimeLimitError,
     SimulationError,
 )
@@ -32,6 +29,7 @@ from simplugin.simulation.api.callbacks import Callbacks, Completion
 from simplugin.simulation.choices import Chooser, TakenChoice
 from simplugin.simulation.logs import RunningActor
 from simplugin.simulation.options import is_real
+from simplugin.simulation.process.failures import described
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import KINDS, STATES, Trace
@@ -177,53 +175,6 @@ def await_place(coroutine: Any) -> str:
         frame = getattr(coroutine, "cr_frame", None) or frame
         coroutine = getattr(coroutine, "cr_await", None)
     return "its start" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-def described(error: BaseException, inside: TracebackType | None) -> tuple[str, str]:
-    """Return a line about an exception, and its traceback with the user's frames only.
-
-    Parameters
-    ----------
-    error : BaseException
-        The exception.
-    inside : traceback or None
-        The part of its traceback that is the actor's or callback's own.
-    """
-    whole = traceback.TracebackException(type(error), error, inside)
-    text = "".join(whole.format())
-    summary = traceback.format_exception_only(error)[-1].strip()
-    if isinstance(error, AttributeError) and error.name and error.obj is not None:
-        names = [name for name in dir(error.obj) if not name.startswith("_")]
-        question = did_you_mean(error.name, names)
-        summary += f"; {question}" if question else ""
-    is_asyncio = any(Path(frame.filename).parent.name == "asyncio" for frame in whole.stack)
-    each: traceback.TracebackException | None = whole
-    while each is not None:
-        own = [
-            frame
-            for frame in each.stack
-            if not frame.filename.startswith(_PACKAGE)
-            and Path(frame.filename).parent.name != "asyncio"
-        ]
-        each.stack = traceback.StackSummary.from_list(own)
-        each = each.__cause__ or each.__context__
-    if isinstance(error, SimpluginError):
-        summary = str(error)
-    if whole.stack or isinstance(error, SimpluginError):
-        text = "".join(whole.format()) if whole.stack else ""
-    if whole.stack and (is_asyncio or _FOREIGN in summary):
-        last = whole.stack[-1]
-        summary = f"{last.filename}:{last.lineno}: {_NO_ASYNCIO} ({summary})"
-        text = ""
-    return summary, text
-
-
-_FOREIGN = "not simplugin's"
-_NO_ASYNCIO = (
-    "actors cannot await what asyncio or another library makes; await me.sleep_for(seconds) for a"
-    " pause, start activities with ..._async and await me.wait_all([...]), or me.spawn(...) actors"
-)
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
 def date_limit_error(limit: float) -> SimulatedTimeLimitError:

@@ -8,6 +8,7 @@ from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
 from simplugin.core.errors import ChoiceError, SimulationError
+from simplugin.simulation.process.failures import described
 
 
 class Choice(NamedTuple):
@@ -116,9 +117,6 @@ class ChoiceRecorder:
             answer: Any = self._chooser(choice)
             chosen = -1 if isinstance(answer, bool) else index(answer)
         except BaseException as error:
-            # Loaded late: the module needs the compiled driver.
-            from simplugin.simulation.back_end import described
-
             inside = error.__traceback__ and error.__traceback__.tb_next
             return self._fail(choice, error, *described(error, inside))
         if not 0 <= chosen < count:

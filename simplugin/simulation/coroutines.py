@@ -16,11 +16,10 @@ from simplugin.simulation.back_end import (
     await_place,
     collected,
     date_limit_error,
-    described,
     prepare_plugins,
 )
 from simplugin.simulation.choices import ChoiceRecorder, Chooser, first_option
-from simplugin.simulation.process.failures import full_trace_error
+from simplugin.simulation.process.failures import described, full_trace_error
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace

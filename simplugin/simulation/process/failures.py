@@ -1,18 +1,33 @@
-"""Errors for processes without an outcome, refused platforms, and traces that are too large."""
+"""Errors for processes without an outcome, refused platforms, large traces, and users' errors."""
 
 from __future__ import annotations
 
 import os
 import re
 import signal
+import traceback
+from pathlib import Path
+from types import TracebackType
 
-from simplugin.core.errors import CrashError, PlatformError, SimulationError
+from simplugin.core.errors import (
+    CrashError,
+    PlatformError,
+    SimpluginError,
+    SimulationError,
+)
+from simplugin.core.name_suggestions import did_you_mean
 
 _TAIL = 8192
 _PARSE_ERROR = re.compile(r"Parse error at (?P<file>.*?):(?P<line>\d+): (?P<message>.*)", re.DOTALL)
 _CRITICAL = re.compile(r"\[\w+/CRITICAL\] (?P<message>.*?)(?=\nBacktrace|\Z)", re.DOTALL)
 _PYTHON_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<name>.*)$', re.M)
 _XML_STATE = re.compile(r" \(XML input line \d+, state \d+\)")
+_FOREIGN = "not simplugin's"
+_NO_ASYNCIO = (
+    "actors cannot await what asyncio or another library makes; await me.sleep_for(seconds) for a"
+    " pause, start activities with ..._async and await me.wait_all([...]), or me.spawn(...) actors"
+)
+_PACKAGE = str(Path(__file__).parents[2]) + os.sep
 
 
 def tail(data: bytes) -> str:
@@ -94,3 +109,42 @@ def full_trace_error(clock: float | None = None) -> SimulationError:
     )
     error.clock = clock
     return error
+
+
+def described(error: BaseException, inside: TracebackType | None) -> tuple[str, str]:
+    """Return a line about an exception, and its traceback with the user's frames only.
+
+    Parameters
+    ----------
+    error : BaseException
+        The exception.
+    inside : traceback or None
+        The part of its traceback that is the actor's or callback's own.
+    """
+    whole = traceback.TracebackException(type(error), error, inside)
+    text = "".join(whole.format())
+    summary = traceback.format_exception_only(error)[-1].strip()
+    if isinstance(error, AttributeError) and error.name and error.obj is not None:
+        names = [name for name in dir(error.obj) if not name.startswith("_")]
+        question = did_you_mean(error.name, names)
+        summary += f"; {question}" if question else ""
+    is_asyncio = any(Path(frame.filename).parent.name == "asyncio" for frame in whole.stack)
+    each: traceback.TracebackException | None = whole
+    while each is not None:
+        own = [
+            frame
+            for frame in each.stack
+            if not frame.filename.startswith(_PACKAGE)
+            and Path(frame.filename).parent.name != "asyncio"
+        ]
+        each.stack = traceback.StackSummary.from_list(own)
+        each = each.__cause__ or each.__context__
+    if isinstance(error, SimpluginError):
+        summary = str(error)
+    if whole.stack or isinstance(error, SimpluginError):
+        text = "".join(whole.format()) if whole.stack else ""
+    if whole.stack and (is_asyncio or _FOREIGN in summary):
+        last = whole.stack[-1]
+        summary = f"{last.filename}:{last.lineno}: {_NO_ASYNCIO} ({summary})"
+        text = ""
+    return summary, text

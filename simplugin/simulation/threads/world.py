@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 from simplugin.core import errors
 from simplugin.simulation import _driver
-from simplugin.simulation.back_end import UnawaitedDetector, date_limit_error, described
+from simplugin.simulation.back_end import UnawaitedDetector, date_limit_error
 from simplugin.simulation.choices import ChoiceRecorder, first_option
-from simplugin.simulation.process.failures import full_trace_error
+from simplugin.simulation.process.failures import described, full_trace_error
 from simplugin.simulation.threads import simgrid
 from simplugin.simulation.threads.record import ThreadsRecorder
 
