@@ -16,21 +16,11 @@ def one_by_one(graphs: GraphSet, site: Site) -> Schedule:
     count = int(site.processors[cluster])
     offsets = zip(graphs.graphs, graphs.first[:-1].tolist(), strict=True)
     order = np.concatenate([first + graph.order for graph, first in offsets])
-    flop = np.concatenate([graph.flop for graph in graphs.graphs])
-    alpha = np.concatenate([graph.alpha for graph in graphs.graphs])
-    seconds = (alpha + (1 - alpha) / count) * flop / site.speed[cluster]
+    seconds = (graphs.alpha + (1 - graphs.alpha) / count) * graphs.flop / site.speed[cluster]
     finish = np.zeros(graphs.n_tasks)
     finish[order] = np.cumsum(seconds[order])
-    return Schedule(
-        site=site,
-        graphs=graphs,
-        cluster=np.full(graphs.n_tasks, cluster),
-        start=finish - seconds,
-        finish=finish,
-        processor_start=count * np.arange(graphs.n_tasks + 1),
-        processor=np.tile(site.first[cluster] + np.arange(count), graphs.n_tasks),
-        order=order,
-    )
+    everyone = site.first[cluster] + np.arange(count)
+    return Schedule.of(site, graphs, [everyone] * graphs.n_tasks, finish - seconds, finish, order)
 
 
 def test_transfers_alone_make_it_longer_than_planned():
