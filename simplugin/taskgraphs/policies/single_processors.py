@@ -49,17 +49,7 @@ class SingleProcessorScheduler(Protocol):
         redistribution: Redistribution = "alone",
         local: Local = "kept",
     ) -> Schedule:
-        """Return the schedule of all tasks; its `order` is by start.
-
-        Parameters
-        ----------
-        graphs : GraphSet
-            The graphs.
-        site : Site
-            The site.
-        transfers, redistribution, local
-            As in `simplugin.taskgraphs.policies.lists.Draft`.
-        """
+        """Return the schedule of all tasks; parameters are those of `heft`."""
 
 
 def _scheduler(place: Callable[[Placing], None]) -> SingleProcessorScheduler:
@@ -88,6 +78,20 @@ def heft(placing: Placing) -> None:
 
     Tasks come by decreasing upward rank, see `Draft.upward_ranks`. Each goes to the processor where
     it finishes first, possibly between two tasks that are there already.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        The graphs.
+    site : Site
+        The site.
+    transfers, redistribution, local
+        As in `simplugin.taskgraphs.policies.lists.Draft`.
+
+    Returns
+    -------
+    Schedule
+        The schedule; its `order` is by start.
     """
     for task in by_level(placing.graphs, placing.upward_ranks()).tolist():
         placing.put(task)
@@ -100,6 +104,8 @@ def cpop(placing: Placing) -> None:
     Of the ready tasks, that with the largest sum of upward and downward
     rank comes first. The critical path of graph g goes to processor g, modulo their number, of the
     fastest cluster; other tasks as in `heft`.
+
+    Parameters are those of `heft`.
     """
     graphs, site = placing.graphs, placing.site
     time, transfer = placing.mean_times()
@@ -126,6 +132,8 @@ def peft(placing: Placing) -> None:
     least, were there processors without end, with the mean times of transfers to other processors.
     Of the ready tasks, that with the largest mean of it comes first; it
     goes where its finish and optimistic cost have the least sum.
+
+    Parameters are those of `heft`.
     """
     site = placing.site
     cost = _optimistic_costs(placing)
@@ -159,13 +167,18 @@ def min_min(placing: Placing) -> None:
 
     Of the ready tasks, that which can finish first comes next, to where it
     does, after all that is there. Tasks of graphs that are released later come later.
+
+    Parameters are those of `heft`.
     """
     _in_batches(placing, lambda finish: -np.min(finish, axis=1))
 
 
 @_scheduler
 def max_min(placing: Placing) -> None:
-    """Schedule all tasks by max-min [3]_: as `min_min`, but that which finishes last comes next."""
+    """Schedule all tasks by max-min [3]_: as `min_min`, but that which finishes last comes next.
+
+    Parameters are those of `heft`.
+    """
     _in_batches(placing, lambda finish: np.min(finish, axis=1))
 
 
@@ -175,6 +188,8 @@ def sufferage(placing: Placing) -> None:
 
     As `min_min`, but the task comes next that would lose most if it had to go to the second-best
     cluster. (Between processors, as in [3]_, equal ones would leave nothing to lose.)
+
+    Parameters are those of `heft`.
     """
 
     def loss(finish: NDArray[np.float64]) -> NDArray[np.float64]:
