@@ -215,27 +215,17 @@ class Element:
         another of all others.
     text : str
         The field of the text in it.
-    names : set of str
-        Attributes that are checked as names only, whatever the others are, so
-        that a part may be a copy of another one with other names; empty where there are few.
     """
 
     make: Callable[..., Any]
     attributes: tuple[Attribute, ...]
     content: tuple[str, ...] = ()
     text: str = ""
-    names: frozenset[str] = frozenset()
 
     @cached_property
     def by_key(self) -> dict[str, Attribute]:
         """The attributes by their names in files."""
         return {each.key: each for each in self.attributes}
-
-    @cached_property
-    def free(self) -> dict[str, str]:
-        """Attributes in which alike elements may differ: names, and quantities with their units."""
-        units = {each.key: each.codec.unit for each in self.attributes}
-        return {key: unit for key, unit in units.items() if unit or key in self.names}
 
     @cached_property
     def properties(self) -> str:
@@ -277,7 +267,6 @@ _OLD = {"FULLDUPLEX": "SPLITDUPLEX"}
 _ENDS = (need("src", field="source"), need("dst", field="destination"))
 _GATEWAYS = (need("gw_src", field="gateway_source"), need("gw_dst", field="gateway_destination"))
 _LINKS = ("links",)
-_ID = frozenset({"id"})
 _CABINET = (need("id"), need("prefix"), need("suffix"), need("radical"))
 
 ELEMENTS: dict[str, Element] = {
@@ -294,7 +283,6 @@ ELEMENTS: dict[str, Element] = {
             may("coordinates", COORDINATES),
         ),
         ("properties", "disks"),
-        names=_ID,
     ),
     "disk": Element(
         _disk,
@@ -305,11 +293,7 @@ ELEMENTS: dict[str, Element] = {
         ),
         ("properties",),
     ),
-    "host_link": Element(
-        HostLink,
-        (need("id", field="host"), need("up"), need("down")),
-        names=frozenset({"id", "up", "down"}),
-    ),
+    "host_link": Element(HostLink, (need("id", field="host"), need("up"), need("down"))),
     "cluster": Element(
         Cluster,
         (
@@ -352,7 +336,7 @@ ELEMENTS: dict[str, Element] = {
             may("state_file", FILE, "state_profile"),
         ),
     ),
-    "router": Element(Router, (need("id"), may("coordinates", COORDINATES)), names=_ID),
+    "router": Element(Router, (need("id"), may("coordinates", COORDINATES))),
     "backbone": Element(
         Backbone, (need("id"), need("bandwidth", BANDWIDTH), need("latency", TIME))
     ),
@@ -369,17 +353,12 @@ ELEMENTS: dict[str, Element] = {
             may("state_file", FILE, "state_profile"),
         ),
         ("properties",),
-        names=_ID,
     ),
-    "route": Element(
-        Route, (*_ENDS, may("symmetrical", YES)), _LINKS, names=frozenset({"src", "dst"})
-    ),
+    "route": Element(Route, (*_ENDS, may("symmetrical", YES)), _LINKS),
     "zoneRoute": Element(ZoneRoute, (*_ENDS, *_GATEWAYS, may("symmetrical", YES)), _LINKS),
     "bypassRoute": Element(BypassRoute, _ENDS, _LINKS),
     "bypassZoneRoute": Element(BypassZoneRoute, (*_ENDS, *_GATEWAYS), _LINKS),
-    "link_ctn": Element(
-        LinkUse, (need("id", field="link"), may("direction", word(*DIRECTIONS))), names=_ID
-    ),
+    "link_ctn": Element(LinkUse, (need("id", field="link"), may("direction", word(*DIRECTIONS)))),
     "trace": Element(
         Profile,
         (need("id"), may("file", FILE), need("periodicity", NUMBER, "period")),
