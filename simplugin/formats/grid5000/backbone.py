@@ -46,7 +46,7 @@ def site_places(grid: ReferenceEntry, warnings: DataWarnings) -> Places:
             places[site.uid] = SitePosition(site.uid, latitude, longitude)
         except (ValueError, PlatformError):
             message = f"its position is {', '.join(map(quoted, position))}, no degrees"
-            warnings.on("site", site.uid).left_out(site.place, message)
+            warnings.on(site.place, "site", site.uid).left_out(message)
     return places
 
 
@@ -109,35 +109,35 @@ def backbone(
         In the order of their ends; of a site and a point of presence, the site comes first.
     """
     pops = {
-        entry.uid: switch_of(entry, warnings.on("point", entry.uid))
+        entry.uid: switch_of(entry, warnings.on(entry.place, "point", entry.uid))
         for entry in grid.parts["network_equipments"]
         if entry.uid not in sites
     }
     between, to_sites = _given_rates(grid, pops, sites, warnings)
     links = []
     for ends, rates in sorted(between.items()):
-        about = warnings.on("link", *ends)
         for uid, other in (ends, ends[::-1]):
             if uid not in rates:
                 message = f"it does not list {other}, which lists {uid}; the link is kept"
-                about.contradiction(pops[uid].place, message)
-        links.append(BackboneLink(ends, _rate(pops[ends[0]].place, ends, rates, about)))
+                warnings.on(pops[uid].place, "link", *ends).contradiction(message)
+        about = warnings.on(pops[ends[0]].place, "link", *ends)
+        links.append(BackboneLink(ends, _rate(ends, rates, about)))
     hub = HUB if HUB in pops or not pops else min(pops)
     # A single site needs no backbone, and gets none that the reference has not.
     alone = not pops and len(sites) < 2
     for uid, (entry, network) in sites.items():
         for pop, rate in sorted(to_sites.get(uid, {}).items()):
             ends = (uid, pop)
-            about = warnings.on("link", *ends)
             rates = {pop: rate}
             own = router_rate(network, pop)
             if own is None:
                 place = network.switches[network.router].place
                 message = f"no port leads to {pop}, which lists the site; the link is kept"
-                about.contradiction(place, message)
+                warnings.on(place, "link", *ends).contradiction(message)
             else:
                 rates[f"the router of {uid}"] = own
-            links.append(BackboneLink(ends, _rate(pops[pop].place, ends, rates, about)))
+            about = warnings.on(pops[pop].place, "link", *ends)
+            links.append(BackboneLink(ends, _rate(ends, rates, about)))
         if uid in to_sites or alone:
             continue
         nearest = _nearest(uid, places, to_sites)
@@ -149,7 +149,7 @@ def backbone(
         source = "as its router's port to Renater has" if port_rate else "which is assumed too"
         rate = port_rate or ASSUMED_RATE
         message = f"no point of presence leads to {uid}; {ends[1]} is taken, {why}, at "
-        warnings.on("link", *ends).assumed(entry.place, f"{message}{rate_text(rate)}, {source}")
+        warnings.on(entry.place, "link", *ends).assumed(f"{message}{rate_text(rate)}, {source}")
         links.append(BackboneLink(ends, rate, assumed=True))
     links += _joined(pops, links, hub, warnings)
     return tuple(sorted(links, key=lambda link: link.ends))
@@ -180,8 +180,8 @@ def _given_rates(
                 rates = between.setdefault((low, high), {})
                 rates[pop.uid] = rates.get(pop.uid, 0.0) + (port.rate or 0.0)
             elif site not in described:
-                about = warnings.on("point", pop.uid)
-                about.left_out(pop.place, f"it leads to {site or port.uid!r}, which is unknown")
+                about = warnings.on(pop.place, "point", pop.uid)
+                about.left_out(f"it leads to {site or port.uid!r}, which is unknown")
     return between, to_sites
 
 
@@ -210,19 +210,19 @@ def router_rate(network: SiteNetwork, pop: str = "") -> float | None:
     return sum(rates) if rates else None
 
 
-def _rate(place: str, ends: Ends, rates: dict[str, float], warnings: DataWarnings) -> float:
+def _rate(ends: Ends, rates: dict[str, float], warnings: DataWarnings) -> float:
     """Return the lowest rate that is known."""
     known = {teller: rate for teller, rate in rates.items() if rate}
     link = " - ".join(ends)
     if not known:
-        warnings.assumed(place, f"{link} has no rate; {rate_text(ASSUMED_RATE)} is taken")
+        warnings.assumed(f"{link} has no rate; {rate_text(ASSUMED_RATE)} is taken")
         return ASSUMED_RATE
     rate = min(known.values())
     if len(set(known.values())) > 1:
         rates_text = " and ".join(
             f"{rate_text(each)} says {teller}" for teller, each in known.items()
         )
-        warnings.contradiction(place, f"{link} has {rates_text}; {rate_text(rate)} is kept")
+        warnings.contradiction(f"{link} has {rates_text}; {rate_text(rate)} is kept")
     return rate
 
 
@@ -252,9 +252,7 @@ def _joined(
             reached += near.pop(reached.pop(), set())
         if pop in near:
             low, high = sorted((pop, hub))
-            warnings.on("link", low, high).assumed(
-                pops[pop].place,
-                f"{pop} has no way to {hub}; a link at {rate_text(ASSUMED_RATE)} is taken",
-            )
+            message = f"{pop} has no way to {hub}; a link at {rate_text(ASSUMED_RATE)} is taken"
+            warnings.on(pops[pop].place, "link", low, high).assumed(message)
             yield BackboneLink((low, high), ASSUMED_RATE, assumed=True)
             reached = [pop]

@@ -9,10 +9,6 @@ from typing import Any
 
 from simplugin.platforms.grid5000.facts import DataWarning
 
-LEFT_OUT = "left-out"
-CONTRADICTION = "contradiction"
-ASSUMED = "assumed"
-
 
 @dataclass(slots=True)
 class DataWarnings:
@@ -22,28 +18,29 @@ class DataWarnings:
     ----------
     found : list of DataWarning
         In the order in which they came up.
-    about : tuple of str
-        Their subjects, as in `DataWarning`.
+    place, about : str, tuple of str
+        Their place and subject, as in `DataWarning`.
     """
 
     found: list[DataWarning] = field(default_factory=list)
+    place: str = ""
     about: tuple[str, ...] = ()
 
-    def on(self, *about: str) -> DataWarnings:
+    def on(self, place: str, *about: str) -> DataWarnings:
         """Return what takes warnings about something else into the same list."""
-        return DataWarnings(self.found, about)
+        return DataWarnings(self.found, place, about)
 
-    def left_out(self, place: str, message: str) -> None:
+    def left_out(self, message: str) -> None:
         """Record that something is not in the result."""
-        self.found.append(DataWarning(LEFT_OUT, place, message, self.about))
+        self.found.append(DataWarning("left-out", self.place, message, self.about))
 
-    def contradiction(self, place: str, message: str) -> None:
+    def contradiction(self, message: str) -> None:
         """Record that two places disagree, and which one is used."""
-        self.found.append(DataWarning(CONTRADICTION, place, message, self.about))
+        self.found.append(DataWarning("contradiction", self.place, message, self.about))
 
-    def assumed(self, place: str, message: str) -> None:
+    def assumed(self, message: str) -> None:
         """Record that a fact is missing, and its replacement."""
-        self.found.append(DataWarning(ASSUMED, place, message, self.about))
+        self.found.append(DataWarning("assumed", self.place, message, self.about))
 
 
 def rate_text(rate: float) -> str:
@@ -129,21 +126,21 @@ def is_retired(content: dict[str, Any]) -> bool:
 
 
 def objects(
-    content: dict[str, Any], key: str, place: str, warnings: DataWarnings
+    content: dict[str, Any], key: str, warnings: DataWarnings
 ) -> list[tuple[int, dict[str, Any]]]:
     """Return the objects of a list with their indices; skip all other values."""
     values = content.get(key)
     if values is None:
         return []
     if not isinstance(values, list):
-        warnings.left_out(place, f"{key} is no list")
+        warnings.left_out(f"{key} is no list")
         return []
     found = []
     for index, value in enumerate(values):
         if isinstance(value, dict):
             found.append((index, value))
         elif value is not None:
-            warnings.left_out(place, f"{key}[{index}] is no object: {quoted(value)}")
+            warnings.left_out(f"{key}[{index}] is no object: {quoted(value)}")
     return found
 
 
@@ -169,14 +166,14 @@ def _parts(
                 uid = key
             elif uid in found:
                 fault = f"there are two entries of uid {uid!r}"
-            about = warnings.on(*_about(kind, above, uid))
+            about = warnings.on(where, *_about(kind, above, uid))
             if fault:
-                about.left_out(where, fault)
+                about.left_out(fault)
                 continue
             own = where if key else f"{where.rpartition('/')[0]}/{uid}"
             file = own + extension if kind in ("nodes", "network_equipments") else own
             if key and uid != key:
-                about.contradiction(file, f"its uid is {uid!r}, which is kept")
+                about.on(file, *about.about).contradiction(f"its uid is {uid!r}, which is kept")
             inner = _parts(value, own, (*above, uid), warnings, extension)
             found[uid] = ReferenceEntry(uid, file, value, inner)
         parts[kind] = tuple(found[uid] for uid in sorted(found))

@@ -8,9 +8,6 @@ from typing import Any
 
 from simplugin.core.formatting import listed
 from simplugin.formats.grid5000.entries import (
-    ASSUMED,
-    CONTRADICTION,
-    LEFT_OUT,
     DataWarnings,
     ReferenceEntry,
     is_retired,
@@ -30,7 +27,6 @@ from simplugin.platforms.grid5000.facts import (
     NodeGroup,
 )
 
-Notes = list[tuple[str, str]]
 Content = dict[str, Any]
 
 # The rate of a port at each switch [bit/s].
@@ -43,7 +39,7 @@ class LeftOutError(Exception):
 
 
 def ethernet_adapter(
-    node: str, mounted: list[Content], network: SiteNetwork, notes: Notes
+    node: str, mounted: list[Content], network: SiteNetwork, warnings: DataWarnings
 ) -> Adapter:
     """Return the adapter by which a node is on the site's network.
 
@@ -60,8 +56,8 @@ def ethernet_adapter(
         Its adapters in use.
     network : SiteNetwork
         The equipment of the site.
-    notes : list of (str, str)
-        Takes kinds and messages of warnings.
+    warnings : DataWarnings
+        Takes those about the adapter.
 
     Returns
     -------
@@ -76,7 +72,7 @@ def ethernet_adapter(
     candidates = []
     found = [each for each in mounted if each.get("interface") == ETHERNET]
     for content in found:
-        said: Notes = []
+        said = DataWarnings()
         adapter = _plugged(node, content, network, said)
         if adapter is not None:
             candidates.append((adapter, _device(content), said))
@@ -87,13 +83,13 @@ def ethernet_adapter(
         raise LeftOutError(f"the rate of {_device(found[0])} is {entry}, and its port has none")
     adapter, device, said = max(candidates, key=lambda each: each[0].rate)
     if len(found) > 1:
-        said.append((ASSUMED, f"{listed(map(_device, found))} are mounted; {device} is taken"))
-    notes += said
+        said.assumed(f"{listed(map(_device, found))} are mounted; {device} is taken")
+    warnings.found += said.found
     return adapter
 
 
 def fast_adapter(
-    node: str, mounted: list[Content], network: SiteNetwork, notes: Notes
+    node: str, mounted: list[Content], network: SiteNetwork, warnings: DataWarnings
 ) -> Adapter | None:
     """Return the adapter by which a node is on a second, faster network, such as InfiniBand.
 
@@ -108,8 +104,8 @@ def fast_adapter(
         Its adapters in use.
     network : SiteNetwork
         The equipment of the site.
-    notes : list of (str, str)
-        Takes kinds and messages of warnings.
+    warnings : DataWarnings
+        Takes those about the adapter.
 
     Returns
     -------
@@ -124,7 +120,7 @@ def fast_adapter(
             continue
         if rate is None or not interface:
             entry = f"{quoted(content.get('interface'))} at rate {quoted(content.get('rate'))}"
-            notes.append((LEFT_OUT, f"{_device(content)} is {entry}"))
+            warnings.left_out(f"{_device(content)} is {entry}")
         else:
             rated.append((rate, content))
     if not rated:
@@ -132,17 +128,19 @@ def fast_adapter(
     rate, content = max(rated, key=lambda each: each[0])
     if len(rated) > 1:
         every = listed(_device(each) for _, each in rated)
-        notes.append((ASSUMED, f"{every} are mounted; {_device(content)} is taken"))
+        warnings.assumed(f"{every} are mounted; {_device(content)} is taken")
     named = network.names.get(text(content, "switch"), "")
     switches = _ports(node, content, network, fast=True)
     return Adapter(text(content, "interface"), rate, next(iter(switches), named))
 
 
-def _plugged(node: str, content: Content, network: SiteNetwork, notes: Notes) -> Adapter | None:
+def _plugged(
+    node: str, content: Content, network: SiteNetwork, warnings: DataWarnings
+) -> Adapter | None:
     """Return an Ethernet adapter with its switch, None if no rate is known."""
     device = _device(content)
     ports = _ports(node, content, network, fast=False)
-    switch = _switch(content, ports, network, notes)
+    switch = _switch(content, ports, network, warnings)
     rate = number(content, "rate")
     port_rate = ports.get(switch)
     if rate is None:
@@ -150,19 +148,21 @@ def _plugged(node: str, content: Content, network: SiteNetwork, notes: Notes) ->
             return None
         entry = quoted(content.get("rate"))
         message = f"the rate of {device} is {entry}; that of its port at {switch} is taken"
-        notes.append((ASSUMED, message))
+        warnings.assumed(message)
         return Adapter(ETHERNET, port_rate, switch)
     if port_rate is not None and port_rate < rate:
         message = (
             f"{device} has {rate_text(rate)}, its port at {switch} {rate_text(port_rate)}; "
             "the lower is kept"
         )
-        notes.append((CONTRADICTION, message))
+        warnings.contradiction(message)
         rate = port_rate
     return Adapter(ETHERNET, rate, switch)
 
 
-def _switch(content: Content, ports: PortRates, network: SiteNetwork, notes: Notes) -> str:
+def _switch(
+    content: Content, ports: PortRates, network: SiteNetwork, warnings: DataWarnings
+) -> str:
     """Return the switch that an adapter is plugged into."""
     device = _device(content)
     switch = network.names.get(text(content, "switch"))
@@ -172,17 +172,17 @@ def _switch(content: Content, ports: PortRates, network: SiteNetwork, notes: Not
         taken, why = network.router, ""
         if len(ports) == 1:
             taken, why = next(iter(ports)), ", a port of which names it"
-        notes.append((ASSUMED, f"{device} {what}; {taken} is taken{why}"))
+        warnings.assumed(f"{device} {what}; {taken} is taken{why}")
         return taken
     if ports and switch not in ports:
         others = listed(sorted(ports))
         message = (
             f"{device} is at {switch}, says the node, at {others}, say ports; {switch} is kept"
         )
-        notes.append((CONTRADICTION, message))
+        warnings.contradiction(message)
     elif not ports and any(port.kind == "node" for port in network.switches[switch].ports):
         message = f"{device} is at {switch}, says the node, but no port there names it; it is kept"
-        notes.append((CONTRADICTION, message))
+        warnings.contradiction(message)
     return switch
 
 
@@ -230,7 +230,7 @@ def cluster_facts(
         Groups in the order of their smallest number; None if no node is left.
     """
     if is_retired(cluster.content):
-        warnings.left_out(cluster.place, f"{cluster.uid} is retired")
+        warnings.left_out(f"{cluster.uid} is retired")
         return None
     notes: dict[tuple[str, str], list[int]] = {}
     groups: dict[Alike, list[int]] = {}
@@ -238,23 +238,23 @@ def cluster_facts(
         match = re.fullmatch(re.escape(cluster.uid) + r"-(0|[1-9]\d{0,9})", node.uid, re.ASCII)
         which = int(match[1]) if match else _LARGEST_NUMBER + 1
         if which > _LARGEST_NUMBER:
-            warnings.left_out(node.place, f"{node.uid!r} is not {cluster.uid!r} and a number")
+            about = warnings.on(node.place, *warnings.about)
+            about.left_out(f"{node.uid!r} is not {cluster.uid!r} and a number")
             continue
-        said: Notes = []
+        said = DataWarnings(place=cluster.place, about=warnings.about)
         try:
             groups.setdefault(_alike(node, network, said), []).append(which)
         except LeftOutError as problem:
-            said.append((LEFT_OUT, str(problem)))
-        for note in said:
-            notes.setdefault(note, []).append(which)
+            said.left_out(str(problem))
+        for warning in said.found:
+            notes.setdefault((warning.kind, warning.message), []).append(which)
     # One warning for all nodes with the same problem.
     for (kind, message), numbers in notes.items():
         nodes = f"{cluster.uid}-{radical.of_numbers(sorted(numbers))}"
-        warnings.found.append(
-            DataWarning(kind, cluster.place, f"{nodes}: {message}", warnings.about)
-        )
+        about = (kind, cluster.place, f"{nodes}: {message}", warnings.about)
+        warnings.found.append(DataWarning(*about))
     if not groups:
-        warnings.left_out(cluster.place, f"{cluster.uid} has no node that can be described")
+        warnings.left_out(f"{cluster.uid} has no node that can be described")
         return None
     numbered = sorted(
         ((sorted(numbers), alike) for alike, numbers in groups.items()), key=lambda each: each[0]
@@ -265,7 +265,7 @@ def cluster_facts(
     )
 
 
-def _alike(node: ReferenceEntry, network: SiteNetwork, notes: Notes) -> Alike:
+def _alike(node: ReferenceEntry, network: SiteNetwork, warnings: DataWarnings) -> Alike:
     """Return all that makes a node like or unlike others."""
     if is_retired(node.content):
         raise LeftOutError("retired")
@@ -273,15 +273,11 @@ def _alike(node: ReferenceEntry, network: SiteNetwork, notes: Notes) -> Alike:
     given = architecture if isinstance(architecture, dict) else {}
     cores = given.get("nb_cores")
     if cores is None and (cores := given.get("smt_size")) is not None:
-        notes.append(
-            (ASSUMED, f"there is no nb_cores, as before 2017; smt_size {quoted(cores)} is taken")
-        )
+        warnings.assumed(f"there is no nb_cores, as before 2017; smt_size {quoted(cores)} is taken")
     if isinstance(cores, bool) or not isinstance(cores, int) or not 0 < cores <= _LARGEST_NUMBER:
         raise LeftOutError(f"the number of cores is {quoted(cores)}")
-    speed = _core_speed(node.content.get("performance"), cores, notes)
-    odd = DataWarnings()
-    adapters = objects(node.content, "network_adapters", node.place, odd)
-    notes += [(warning.kind, warning.message) for warning in odd.found]
+    speed = _core_speed(node.content.get("performance"), cores, warnings)
+    adapters = objects(node.content, "network_adapters", warnings)
     # In use: mounted, not switched off, not for management.
     mounted = [
         each
@@ -293,12 +289,12 @@ def _alike(node: ReferenceEntry, network: SiteNetwork, notes: Notes) -> Alike:
     return (
         cores,
         speed,
-        ethernet_adapter(node.uid, mounted, network, notes),
-        fast_adapter(node.uid, mounted, network, notes),
+        ethernet_adapter(node.uid, mounted, network, warnings),
+        fast_adapter(node.uid, mounted, network, warnings),
     )
 
 
-def _core_speed(performance: Any, cores: int, notes: Notes) -> float:
+def _core_speed(performance: Any, cores: int, warnings: DataWarnings) -> float:
     """Return the speed of a core [flop/s]."""
     figures = performance if isinstance(performance, dict) else {}
     total = number(figures, "node_flops")
@@ -307,11 +303,11 @@ def _core_speed(performance: Any, cores: int, notes: Notes) -> float:
         raise LeftOutError("no performance figure")
     if total is None:
         entry = quoted(figures.get("node_flops"))
-        notes.append((ASSUMED, f"node_flops is {entry}; {cores} cores of core_flops are taken"))
+        warnings.assumed(f"node_flops is {entry}; {cores} cores of core_flops are taken")
         return core or 0.0
     if core is not None and not math.isclose(total / cores, core, rel_tol=_SAME):
         message = (
             f"node_flops {total:g} is not {cores} cores of core_flops {core:g}; node_flops is kept"
         )
-        notes.append((CONTRADICTION, message))
+        warnings.contradiction(message)
     return total / cores

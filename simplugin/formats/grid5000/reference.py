@@ -233,16 +233,16 @@ def read_reference(
         network = site_network(site, warnings)
         clusters = []
         for cluster in site.parts["clusters"]:
-            about = warnings.on("cluster", site.uid, cluster.uid)
+            about = warnings.on(cluster.place, "cluster", site.uid, cluster.uid)
             if cluster.uid in taken:
-                about.left_out(cluster.place, f"another site has a cluster {cluster.uid} too")
+                about.left_out(f"another site has a cluster {cluster.uid} too")
             elif (facts := cluster_facts(cluster, network, about)) is not None:
                 taken.add(cluster.uid)
                 clusters.append(facts)
         known = {node.uid for each in site.parts["clusters"] for node in each.parts["nodes"]}
         unknown_nodes(network, known, warnings)
         if not clusters:
-            warnings.on("site", site.uid).left_out(site.place, f"{site.uid} has no nodes")
+            warnings.on(site.place, "site", site.uid).left_out(f"{site.uid} has no nodes")
             continue
         # Rates of all adapters together that hang from each equipment [bit/s].
         carried: defaultdict[str, float] = defaultdict(float)

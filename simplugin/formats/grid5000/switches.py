@@ -165,19 +165,19 @@ def switch_of(entry: ReferenceEntry, warnings: DataWarnings) -> ReferenceSwitch:
         With the ports that something is plugged into.
     """
     ports = []
-    for at, card in objects(entry.content, "linecards", entry.place, warnings):
+    for at, card in objects(entry.content, "linecards", warnings):
         where = f"linecard {at}"
-        default = _rate(card, entry.place, where, warnings)
-        for index, port in objects(card, "ports", entry.place, warnings):
+        default = _rate(card, where, warnings)
+        for index, port in objects(card, "ports", warnings):
             if not port:
                 continue
-            own = _rate(port, entry.place, f"port {index} of {where}", warnings)
+            own = _rate(port, f"port {index} of {where}", warnings)
             ports.append(_port(port, card, own or default))
     declared = entry.content.get("channels")
     channels = {}
     for name, channel in (declared if isinstance(declared, dict) else {}).items():
         if isinstance(channel, dict):
-            rate = _rate(channel, entry.place, f"channel {name!r}", warnings)
+            rate = _rate(channel, f"channel {name!r}", warnings)
             channels[name] = _port(channel, {}, rate)
     return ReferenceSwitch(
         entry.uid, entry.place, text(entry.content, "kind"), tuple(ports), channels
@@ -208,10 +208,10 @@ def site_network(site: ReferenceEntry, warnings: DataWarnings) -> SiteNetwork:
     entries = [entry for entry in site.parts["network_equipments"] if entry.uid not in nodes]
     for entry in site.parts["network_equipments"]:
         if entry.uid in nodes:
-            about = warnings.on("switch", site.uid, entry.uid)
-            about.left_out(entry.place, f"a node has the name {entry.uid} too")
+            about = warnings.on(entry.place, "switch", site.uid, entry.uid)
+            about.left_out(f"a node has the name {entry.uid} too")
     for entry in entries:
-        about = warnings.on("switch", site.uid, entry.uid)
+        about = warnings.on(entry.place, "switch", site.uid, entry.uid)
         switch = switches[entry.uid] = switch_of(entry, about)
         for port in switch.ports:
             if port.kind == "node":
@@ -223,7 +223,7 @@ def site_network(site: ReferenceEntry, warnings: DataWarnings) -> SiteNetwork:
             name = alias.get("name") if isinstance(alias, dict) else alias
             if isinstance(name, str) and name:
                 names.setdefault(name, entry.uid)
-    router = _router(site, switches, warnings.on("site", site.uid))
+    router = _router(site, switches, warnings.on(site.place, "site", site.uid))
     names |= {uid: uid for uid in switches}
     every = {node: tuple(ports) for node, ports in node_ports.items()}
     return SiteNetwork(site.uid, switches, names, router, every)
@@ -236,12 +236,11 @@ def _router(
     routers = [uid for uid, switch in switches.items() if switch.kind == "router"]
     router = ROUTER if ROUTER in routers or not routers else routers[0]
     if not routers:
-        warnings.assumed(site.place, f"there is no router; {ROUTER!r} is taken")
+        warnings.assumed(f"there is no router; {ROUTER!r} is taken")
         switches.setdefault(ROUTER, ReferenceSwitch(ROUTER, site.place, "router", (), {}))
     if len(routers) > 1:
         warnings.contradiction(
-            site.place,
-            f"there are routers {listed(routers)}; {router} is taken, others as switches",
+            f"there are routers {listed(routers)}; {router} is taken, others as switches"
         )
     return router
 
@@ -254,9 +253,8 @@ def unknown_nodes(network: SiteNetwork, known: set[str], warnings: DataWarnings)
         for node in sorted(named - known):
             missing[node.rpartition("-")[0]].append(node)
         for cluster, nodes in missing.items():
-            warnings.on("cluster", network.site, cluster).left_out(
-                switch.place, f"its ports name {listed(nodes)}, which no file describes"
-            )
+            about = warnings.on(switch.place, "cluster", network.site, cluster)
+            about.left_out(f"its ports name {listed(nodes)}, which no file describes")
 
 
 def _port(port: dict[str, Any], card: dict[str, Any], rate: float | None) -> SwitchPort:
@@ -270,13 +268,12 @@ def _port(port: dict[str, Any], card: dict[str, Any], rate: float | None) -> Swi
     )
 
 
-def _rate(content: dict[str, Any], place: str, what: str, warnings: DataWarnings) -> float | None:
+def _rate(content: dict[str, Any], what: str, warnings: DataWarnings) -> float | None:
     """Return a rate; warn about a value that is not a rate."""
     rate = number(content, "rate")
     if rate is None and content.get("rate") is not None:
-        warnings.left_out(
-            place, f"the rate of {what} is {quoted(content['rate'])}, no bit/s above 0"
-        )
+        entry = quoted(content["rate"])
+        warnings.left_out(f"the rate of {what} is {entry}, no bit/s above 0")
     return rate
 
 
@@ -322,14 +319,14 @@ def uplinks(
     found = []
     for switch in sorted(used):
         rate = cables.get(switch, {}).get(used[switch])
-        about = warnings.on("uplink", network.site, switch, used[switch])
+        place = network.switches[switch].place
+        about = warnings.on(place, "uplink", network.site, switch, used[switch])
         if rate:
             _compare_ends(network, switch, used[switch], rate, about)
         else:
             way = "no way to the router is known" if rate is None else "its uplink has no rate"
             rate = behind[switch]
             about.assumed(
-                network.switches[switch].place,
                 f"{way}; {switch} is joined to {used[switch]} at {rate_text(rate)}, "
                 "as fast as all adapters behind it together",
             )
@@ -381,13 +378,12 @@ def _compare_ends(
     ends = ((switch, other), (other, switch))
     for here, there in ends:
         for message in network.switches[here].odd_channels(network.names_of(there)):
-            warnings.contradiction(network.switches[here].place, message)
+            warnings.on(network.switches[here].place, *warnings.about).contradiction(message)
     rates = {
         here: network.switches[here].rate_towards(network.names_of(there)) for here, there in ends
     }
     if all(rates.values()) and len(set(rates.values())) > 1:
         warnings.contradiction(
-            network.switches[switch].place,
             f"the cable between {switch} and {other} has "
             + " and ".join(f"{rate_text(each or 0)} at {here}" for here, each in rates.items())
             + f"; {rate_text(rate)} is kept",
