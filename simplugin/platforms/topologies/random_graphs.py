@@ -26,8 +26,6 @@ Floats = NDArray[np.float64]
 
 # Geometric mean of speeds [flop/s] and bandwidths [byte/s].
 MEAN = 5e8
-# How many seeds networkx is given one of.
-_SEEDS = 2**32
 # More powers of ten than any platform spreads over, and far from where floats end.
 _MOST_DECADES = 100
 
@@ -114,102 +112,6 @@ def grid(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001
     return np.concatenate([_edges(right, right + 1), _edges(below, below + columns)])
 
 
-def preferential_attachment(n_hosts: int, links: int, generator: np.random.Generator) -> Edges:
-    """Return a graph in which each host joins some drawn in proportion to their neighbours [1]_.
-
-    `networkx.barabasi_albert_graph`: it starts from a star of ``links + 1`` hosts.
-
-    Parameters
-    ----------
-    n_hosts : int
-        Number of hosts.
-    links : int
-        Number of neighbours that each host joins, from 1 to `n_hosts` - 1.
-    generator : numpy.random.Generator
-        Source of the seed that networkx is given.
-
-    Returns
-    -------
-    int64, shape (links * (n_hosts - links), 2)
-        The hosts that each edge joins, in order; connected.
-
-    Raises
-    ------
-    PlatformError
-        A number is out of its range.
-
-    References
-    ----------
-    .. [1] A.-L. Barabási, R. Albert (1999). Emergence of scaling in random networks. Science 286,
-       509-512.
-    """
-    import networkx as nx
-
-    require_count("the number of hosts", n_hosts, 2)
-    require_count("the number of links of a host", links, 1)
-    if links >= n_hosts:
-        raise PlatformError(
-            f"each host joins {links} of {n_hosts} hosts", remedy=f"give 1 to {n_hosts - 1} links"
-        )
-    require_count("the number of links of all hosts", n_hosts * links, 1)
-    seed = int(generator.integers(_SEEDS))
-    return _sorted_edges(nx.barabasi_albert_graph(n_hosts, links, seed=seed).edges())
-
-
-def rewired_ring(
-    n_hosts: int, neighbours: int, rewired: float, generator: np.random.Generator
-) -> Edges:
-    """Return a ring of neighbourhoods with some rewired edges: a small world [1]_.
-
-    `networkx.connected_watts_strogatz_graph`: drawn again, up to 100 times, until connected.
-
-    Parameters
-    ----------
-    n_hosts : int
-        Number of hosts.
-    neighbours : int
-        Number of nearest hosts on the ring that each is joined to: even, from 2 on.
-    rewired : float
-        The probability that an edge gets another end.
-    generator : numpy.random.Generator
-        Source of the seed that networkx is given.
-
-    Returns
-    -------
-    int64, shape (n_hosts * neighbours / 2, 2)
-        The hosts that each edge joins, in order; connected.
-
-    Raises
-    ------
-    PlatformError
-        A number is out of its range, or no graph was connected.
-
-    References
-    ----------
-    .. [1] D. J. Watts, S. H. Strogatz (1998). Collective dynamics of 'small-world' networks.
-       Nature 393, 440-442.
-    """
-    import networkx as nx
-
-    require_count("the number of hosts of a small world", n_hosts, 3)
-    require_count("the number of neighbours", neighbours, 2)
-    if neighbours % 2 or neighbours >= n_hosts:
-        raise PlatformError(
-            f"each of {n_hosts} hosts has {neighbours} neighbours",
-            remedy="give an even number, from 2 to the number of hosts less 1",
-        )
-    require_count("the number of links of all hosts", n_hosts * neighbours // 2, 1)
-    require_between("the probability that an edge is rewired", rewired, 0, 1)
-    seed = int(generator.integers(_SEEDS))
-    try:
-        graph = nx.connected_watts_strogatz_graph(n_hosts, neighbours, rewired, 100, seed=seed)
-    except nx.NetworkXError as error:
-        raise PlatformError(
-            f"no connected small world was found: {error}", remedy="give more neighbours"
-        ) from error
-    return _sorted_edges(graph.edges())
-
-
 SHAPES: dict[str, Shape] = {
     "recursive": recursive_tree,
     "preferential": preferential_tree,
@@ -283,8 +185,8 @@ def _edges(first: Edges, second: Edges) -> Edges:
     return np.column_stack([first, second]).astype(np.int64)
 
 
-def _sorted_edges(pairs: Iterable[tuple[int, int]]) -> Edges:
-    """Return edges of networkx, the lower end first, in order."""
+def sorted_edges(pairs: Iterable[tuple[int, int]]) -> Edges:
+    """Return edges as networkx has them, the lower end first, in order."""
     ends = sorted((min(pair), max(pair)) for pair in pairs)
     return np.array(ends, dtype=np.int64).reshape(-1, 2)
 
@@ -352,7 +254,7 @@ def geometric_graph(
     graph = nx.random_geometric_graph(n_hosts, within, pos=places)
     parts = [sorted(part) for part in nx.connected_components(graph)]
     graph.add_edges_from(_bridges(position, parts))
-    edges = _sorted_edges(graph.edges())
+    edges = sorted_edges(graph.edges())
     across = position[edges[:, 0]] - position[edges[:, 1]]
     return position, edges, _length(across)
 

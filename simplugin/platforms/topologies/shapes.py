@@ -17,13 +17,19 @@ from simplugin.platforms.laws import Law
 from simplugin.platforms.links import SPLITDUPLEX, Link, LinkUse, ZoneRoute
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.sites import GIGABIT, LATENCY
-from simplugin.platforms.topologies import random_graphs
-from simplugin.platforms.topologies.random_graphs import geometric_graph
-from simplugin.platforms.validation import require_count, require_not_negative, require_positive
+from simplugin.platforms.topologies.random_graphs import geometric_graph, path, sorted_edges
+from simplugin.platforms.validation import (
+    require_between,
+    require_count,
+    require_not_negative,
+    require_positive,
+)
 
 # Of a host [flop/s]; an assumption, and a round one.
 SPEED = 1e9
 _US = 1e-6
+# How many seeds networkx is given one of.
+_SEEDS = 2**32
 # Of a star's links [s]; to the last bit that of the files that it was first written to.
 STAR_LATENCY = 50 * _US
 
@@ -396,8 +402,7 @@ def chain(n_hosts: int, generator: np.random.Generator, capacities: Capacities =
         A number is out of its range; so in each topology.
     """
     require_count("the number of hosts", n_hosts, 2)
-    edges = random_graphs.path(n_hosts, generator)
-    return capacities.graph(n_hosts, edges, generator)
+    return capacities.graph(n_hosts, path(n_hosts, generator), generator)
 
 
 def ring(n_hosts: int, generator: np.random.Generator, capacities: Capacities = ALIKE) -> Graph:
@@ -502,17 +507,35 @@ def preferential_attachment(
     *,
     links: int = 2,
 ) -> Graph:
-    """Return a graph with hubs: each host prefers neighbours with many neighbours.
+    """Return a graph with hubs: each host prefers neighbours with many neighbours [1]_.
+
+    `networkx.barabasi_albert_graph`: it starts from a star of ``links + 1`` hosts.
 
     Parameters
     ----------
-    n_hosts, generator, capacities
+    n_hosts, capacities
         As for `chain`.
+    generator : numpy.random.Generator
+        Source of the seed that networkx is given, then of the capacities.
     links : int
-        Number of neighbours that each host joins, see `random_graphs.preferential_attachment`.
+        Number of neighbours that each host joins, from 1 to `n_hosts` - 1.
+
+    References
+    ----------
+    .. [1] A.-L. Barabási, R. Albert (1999). Emergence of scaling in random networks. Science 286,
+       509-512.
     """
-    edges = random_graphs.preferential_attachment(n_hosts, links, generator)
-    return capacities.graph(n_hosts, edges, generator)
+    import networkx as nx
+
+    require_count("the number of hosts", n_hosts, 2)
+    require_count("the number of links of a host", links, 1)
+    if links >= n_hosts:
+        raise PlatformError(
+            f"each host joins {links} of {n_hosts} hosts", remedy=f"give 1 to {n_hosts - 1} links"
+        )
+    require_count("the number of links of all hosts", n_hosts * links, 1)
+    graph = nx.barabasi_albert_graph(n_hosts, links, seed=int(generator.integers(_SEEDS)))
+    return capacities.graph(n_hosts, sorted_edges(graph.edges()), generator)
 
 
 def small_world(
@@ -523,17 +546,50 @@ def small_world(
     neighbours: int = 4,
     rewired: float = 0.1,
 ) -> Graph:
-    """Return a ring of neighbourhoods with some links to anywhere.
+    """Return a ring of neighbourhoods with some links to anywhere: a small world [1]_.
+
+    `networkx.connected_watts_strogatz_graph`: drawn again, up to 100 times, until connected.
 
     Parameters
     ----------
-    n_hosts, generator, capacities
+    n_hosts, capacities
         As for `chain`.
-    neighbours, rewired
-        See `random_graphs.rewired_ring`.
+    generator : numpy.random.Generator
+        Source of the seed that networkx is given, then of the capacities.
+    neighbours : int
+        Number of nearest hosts on the ring that each is joined to: even, from 2 on.
+    rewired : float
+        The probability that an edge gets another end.
+
+    Raises
+    ------
+    PlatformError
+        A number is out of its range, or no graph was connected.
+
+    References
+    ----------
+    .. [1] D. J. Watts, S. H. Strogatz (1998). Collective dynamics of 'small-world' networks.
+       Nature 393, 440-442.
     """
-    edges = random_graphs.rewired_ring(n_hosts, neighbours, rewired, generator)
-    return capacities.graph(n_hosts, edges, generator)
+    import networkx as nx
+
+    require_count("the number of hosts of a small world", n_hosts, 3)
+    require_count("the number of neighbours", neighbours, 2)
+    if neighbours % 2 or neighbours >= n_hosts:
+        raise PlatformError(
+            f"each of {n_hosts} hosts has {neighbours} neighbours",
+            remedy="give an even number, from 2 to the number of hosts less 1",
+        )
+    require_count("the number of links of all hosts", n_hosts * neighbours // 2, 1)
+    require_between("the probability that an edge is rewired", rewired, 0, 1)
+    seed = int(generator.integers(_SEEDS))
+    try:
+        graph = nx.connected_watts_strogatz_graph(n_hosts, neighbours, rewired, 100, seed=seed)
+    except nx.NetworkXError as error:
+        raise PlatformError(
+            f"no connected small world was found: {error}", remedy="give more neighbours"
+        ) from error
+    return capacities.graph(n_hosts, sorted_edges(graph.edges()), generator)
 
 
 # Of [1]_: every host, and every link in each direction.
