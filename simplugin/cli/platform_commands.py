@@ -93,16 +93,17 @@ def _show_models(wanted: bool) -> None:
         ARCHIVE,
         SCHROEDER_GIBSON,
         SYSTEMS,
-        archive_model,
+        model_named,
     )
 
     lines = [f"{'model':<24}{'mean up':>10}{'mean down':>12}{'up':>7}  of"]
     for system, fits in ARCHIVE.items():
         for law in fits:
-            model = archive_model(system, law)
+            name = f"{system}-{law}"
+            model = model_named(name)
             hours = (model.up.mean / 3600, model.down.mean / 3600)
             lines.append(
-                f"{system + '-' + law:<24}{hours[0]:>8.1f} h{hours[1]:>10.2f} h"
+                f"{name:<24}{hours[0]:>8.1f} h{hours[1]:>10.2f} h"
                 f"{model.availability:>7.1%}  {SYSTEMS[system]}"
             )
     lines.append(f"{SCHROEDER_GIBSON + '(T)':<24}{'T':>10}{5.92:>10.2f} h{'':>7}  as lanl05")

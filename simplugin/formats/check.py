@@ -97,7 +97,9 @@ class _Checked:
         return bool(self.platform.elements or self.broken)
 
     def add(self, line: int | None, severity: str, message: str, remedy: str | None) -> None:
-        """Note a finding."""
+        """Note a finding; raise _EnoughError instead if there are too many already."""
+        if len(self.findings) >= MOST_FINDINGS:
+            raise _EnoughError
         remedy = shortened(remedy or "see SimGrid's documentation of platform files")
         message = shortened(message)
         self.findings.append(Finding(self.name, line or 1, severity, message, remedy))
@@ -117,8 +119,6 @@ class _Checked:
     def add_error(self, error: FileError) -> None:
         """Note an error as a finding."""
         self.add(error.line, ERROR, error.message, error.remedy)
-        if len(self.findings) >= MOST_FINDINGS:
-            raise _EnoughError
 
     def add_warning(self, error: FileError) -> None:
         """Note an error as a warning."""
@@ -189,19 +189,23 @@ def _check_file(path: str) -> _Checked:
     """Check a single file."""
     file = _Checked(path)
     try:
-        root = read_document(path, PlatformError, file.add_error, file.add_warning)
+        _find_all(file)
     except PlatformError as error:
         # An error without a line is about the file as a whole.
         severity = UNREADABLE if error.line is None else ERROR
         file.add(error.line, severity, error.message, error.remedy)
-        return file
-    reader = PlatformReader(path, file.add_error)
-    try:
-        platform = file.platform = reader.platform(root)
     except _EnoughError:
-        message = f"there are more than {MOST_FINDINGS} errors; the rest is not looked at"
-        file.add(file.findings[-1].line, ERROR, message, "right these first")
-        return file
+        last = file.findings[-1]
+        message = f"there are more than {MOST_FINDINGS} findings; the rest is not listed"
+        file.findings.append(Finding(path, last.line, ERROR, message, "right these first"))
+    return file
+
+
+def _find_all(file: _Checked) -> None:
+    """Add the findings of a file, and its content."""
+    root = read_document(file.name, PlatformError, file.add_error, file.add_warning)
+    reader = PlatformReader(file.name, file.add_error)
+    platform = file.platform = reader.platform(root)
     file.lines, file.broken = reader.lines, tuple(_broken(reader.broken))
     file.broken_actors = tuple(node for node in reader.broken if standard_tag(node.tag) == "actor")
     problems = [
@@ -216,15 +220,11 @@ def _check_file(path: str) -> _Checked:
     if reader.replaced:
         located += replaced_file_problems(platform, reader.replaced)
     located += reader.odd
-    if len(located) > MOST_FINDINGS:
-        message = f"there are more than {MOST_FINDINGS} problems; the rest is not listed"
-        file.add(root.line, ERROR, message, "right these first")
-    for line, problem in located[:MOST_FINDINGS]:
+    for line, problem in located:
         file.add(line, problem.severity, problem.message, problem.remedy)
     if not (platform.actors or platform.host_count or file.broken or file.broken_actors):
         message = "the file has neither hosts nor actors"
         file.add(root.line, WARNING, message, "write a <host>, a <cluster> or an <actor>")
-    return file
 
 
 def requirement_problems(

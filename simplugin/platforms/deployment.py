@@ -50,10 +50,7 @@ class DeployedActor:
     def __post_init__(self) -> None:
         """Check the fields."""
         what = f"actor {self.function!r} on host {self.host!r}"
-        try:
-            check_fields(self, what)
-        except PlatformError as error:
-            raise DeploymentError(error.message, remedy=error.remedy) from None
+        _check(self, what)
         if self.kill_time is not None and not self.start_time < self.kill_time:
             raise DeploymentError(
                 f"{what} is killed at {self.kill_time!r} s and starts at {self.start_time!r} s",
@@ -75,7 +72,12 @@ class Deployment:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        try:
-            check_fields(self, "the deployment")
-        except PlatformError as error:
-            raise DeploymentError(error.message, remedy=error.remedy) from None
+        _check(self, "the deployment")
+
+
+def _check(part: DeployedActor | Deployment, what: str) -> None:
+    """Check the fields."""
+    try:
+        check_fields(part, what)
+    except PlatformError as error:
+        raise DeploymentError(error.message, remedy=error.remedy) from None

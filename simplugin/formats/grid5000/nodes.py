@@ -251,8 +251,8 @@ def cluster_facts(
     # One warning for all nodes with the same problem.
     for (kind, message), numbers in notes.items():
         nodes = f"{cluster.uid}-{radical.of_numbers(sorted(numbers))}"
-        about = (kind, cluster.place, f"{nodes}: {message}", warnings.about)
-        warnings.found.append(DataWarning(*about))
+        found = DataWarning(kind, cluster.place, f"{nodes}: {message}", warnings.about)
+        warnings.found.append(found)
     if not groups:
         warnings.left_out(f"{cluster.uid} has no node that can be described")
         return None

@@ -253,7 +253,7 @@ HOUR = 3600.0
 
 # Fits of the Failure Trace Archive in hours, those of availability before those of
 # unavailability: exponential (mean), Weibull (shape, scale), lognormal (mean and standard
-# deviation of the logarithm), gamma (shape, scale). See `archive_model` for the source.
+# deviation of the logarithm), gamma (shape, scale). See `model_named` for the source.
 _Fits = tuple[tuple[float, ...], tuple[float, ...]]
 ARCHIVE: Mapping[str, Mapping[str, _Fits]] = {
     "g5k06": {
@@ -302,58 +302,6 @@ SYSTEMS: Mapping[str, str] = {
     "pl05": "hosts of PlanetLab (2005)",
 }
 SCHROEDER_GIBSON = "schroeder-gibson06"
-
-
-def archive_model(system: str, law: str = "weibull", start: str = "stationary") -> Outages:
-    """Return a fit of the Failure Trace Archive [1]_.
-
-    Hosts of a system are taken together: as if all followed one law. The exponential and gamma
-    fits reproduce the measured means; Weibull and lognormal ones fit durations of all
-    lengths better, at other means: with ``g5k06`` hosts are up 81 % of the time by the
-    first two, 93 % by Weibull.
-
-    Parameters
-    ----------
-    system : str
-        A key of `ARCHIVE`.
-    law : str
-        ``exponential``, ``weibull``, ``lognormal`` or ``gamma``.
-    start : str
-        See `Outages`.
-
-    Returns
-    -------
-    Outages
-        In s; the source has h.
-
-    Raises
-    ------
-    PlatformError
-        There is no such system or law.
-
-    Notes
-    -----
-    The numbers were taken from two copies of the paper's table in the simulator OpenDC that
-    agree (``opendc-compute-failure``, one Kotlin file a system, and ``FailurePrefabSpec``,
-    which says hours), not from the paper. Means of exponential and gamma fits are the same but
-    for rounding, and 5.92 h is what [2]_ has for the mean repair at Los Alamos, 355 min.
-
-    References
-    ----------
-    .. [1] Javadi, B., Kondo, D., Iosup, A., Epema, D. (2013). The Failure Trace Archive:
-       Enabling the comparison of failure measurements and models of distributed systems.
-       Journal of Parallel and Distributed Computing 73(8).
-    .. [2] Schroeder, B., Gibson, G. A. (2006). A large-scale study of failures in
-       high-performance computing systems. DSN 2006.
-    """
-    if system not in ARCHIVE or law not in ARCHIVE[system]:
-        raise PlatformError(
-            f"there is no {law} fit of a system {system!r}",
-            remedy=f"choose a system among {', '.join(ARCHIVE)}, and a law among "
-            + ", ".join(ARCHIVE["g5k06"]),
-        )
-    up, down = (_law(law, fit) for fit in ARCHIVE[system][law])
-    return Outages(up, down, start)
 
 
 def schroeder_gibson(
@@ -424,20 +372,46 @@ def model_names() -> tuple[str, ...]:
 
 
 def model_named(text: str, start: str = "stationary") -> Outages:
-    """Return a published model.
+    """Return a published model, such as a fit of the Failure Trace Archive [1]_.
+
+    In a fit, hosts of a system are taken together: as if all followed one law. The exponential and
+    gamma fits reproduce the measured means; Weibull and lognormal ones fit durations of all
+    lengths better, at other means: with ``g5k06`` hosts are up 81 % of the time by the
+    first two, 93 % by Weibull.
 
     Parameters
     ----------
     text : str
-        ``<system>-<law>`` for a fit of the Failure Trace Archive, for instance
-        ``g5k06-weibull``, or ``schroeder-gibson06(30d)`` with the mean time up and its unit.
+        ``<system>-<law>``, a system of `ARCHIVE` and one of its laws (``exponential``,
+        ``weibull``, ``lognormal``, ``gamma``), for instance ``g5k06-weibull``; or
+        ``schroeder-gibson06(30d)`` with the mean time up and its unit, see `schroeder_gibson`.
     start : str
         See `Outages`.
+
+    Returns
+    -------
+    Outages
+        In s; the source has h.
 
     Raises
     ------
     PlatformError
         There is no such model, or its parameter is wrong.
+
+    Notes
+    -----
+    The numbers were taken from two copies of the paper's table in the simulator OpenDC that
+    agree (``opendc-compute-failure``, one Kotlin file a system, and ``FailurePrefabSpec``,
+    which says hours), not from the paper. Means of exponential and gamma fits are the same but
+    for rounding, and 5.92 h is what [2]_ has for the mean repair at Los Alamos, 355 min.
+
+    References
+    ----------
+    .. [1] Javadi, B., Kondo, D., Iosup, A., Epema, D. (2013). The Failure Trace Archive:
+       Enabling the comparison of failure measurements and models of distributed systems.
+       Journal of Parallel and Distributed Computing 73(8).
+    .. [2] Schroeder, B., Gibson, G. A. (2006). A large-scale study of failures in
+       high-performance computing systems. DSN 2006.
     """
     name, arguments = split_call(text)
     if name == SCHROEDER_GIBSON:
@@ -451,13 +425,14 @@ def model_named(text: str, start: str = "stationary") -> Outages:
                 f"model {text!r}: {error}", remedy="give the mean time up"
             ) from None
         return schroeder_gibson(mean_up, start=start)
-    if name not in model_names() or arguments:
+    system, _, law = name.rpartition("-")
+    if arguments or law not in ARCHIVE.get(system, {}):
         raise PlatformError(
             f"there is no model {text!r}",
             remedy=f"choose among {', '.join(model_names())}; the last with the mean time up",
         )
-    system, law = name.rsplit("-", 1)
-    return archive_model(system, law, start)
+    up, down = (_law(law, fit) for fit in ARCHIVE[system][law])
+    return Outages(up, down, start)
 
 
 def _law(name: str, fit: tuple[float, ...]) -> Law:

@@ -177,7 +177,7 @@ def test_fits_are_those_of_the_paper(system, which):
         "gamma": stats.gamma(shape, scale=scale * 3600),
     }
     for name, law in known.items():
-        model = processes.archive_model(system, name)
+        model = model_named(f"{system}-{name}")
         part = (model.up, model.down)[which]
         assert part.mean == pytest.approx(law.mean(), rel=1e-12)
         assert stats.kstest(part.draw(np.random.default_rng(2), 3000), law.cdf).pvalue > 0.01
@@ -188,7 +188,7 @@ def test_schroeder_and_gibson():
     assert model == processes.schroeder_gibson(30 * DAY, start="up")
     assert model.up.mean == pytest.approx(30 * DAY)
     # Repairs at Los Alamos take as long by both papers.
-    other = processes.archive_model("lanl05", "exponential").down
+    other = model_named("lanl05-exponential").down
     assert model.down.mean == pytest.approx(other.mean, rel=0.001)
     repairs = model.down.draw(np.random.default_rng(3), 40_000)
     assert np.median(repairs) == pytest.approx(54 * 60, rel=0.03)
