@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import accumulate, islice, permutations
+from itertools import islice, permutations
 
 import numpy as np
 
@@ -212,15 +211,9 @@ def _ordered(count: int) -> int:
 
 
 def _host_at(cluster: Cluster) -> Callable[[int], str]:
-    """Return what names the host of a cluster at a place, without listing all."""
-    parts = ranges(cluster.radical)
-    starts = list(accumulate(map(len, parts), initial=0))
-
-    def name(at: int) -> str:
-        part = bisect_right(starts, at) - 1
-        return f"{cluster.prefix}{parts[part][at - starts[part]]}{cluster.suffix}"
-
-    return name
+    """Return what names the host of a cluster at a place; there may be millions."""
+    numbers = np.concatenate([np.arange(each.start, each.stop) for each in ranges(cluster.radical)])
+    return lambda at: f"{cluster.prefix}{numbers[at]}{cluster.suffix}"
 
 
 def _pairs(count: int, name: Callable[[int], str], most: int) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -247,6 +247,16 @@ class Names:
                 return True
             at = name.rfind("_", 0, at)
         return False
+
+
+def reached(start: str, targets: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return a name, and all that chains of targets lead to from it."""
+    seen, stack = {start}, [start]
+    while stack:
+        fresh = set(targets.get(stack.pop(), ())) - seen
+        seen |= fresh
+        stack += fresh
+    return seen
 
 
 def _host_links(names: Iterable[str]) -> Iterator[str]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from simplugin.platforms.hosts import Cluster, Host, Peer
 from simplugin.platforms.links import BYPASSES, CROSSING, HostLink, ZoneRoute
-from simplugin.platforms.names import Names
+from simplugin.platforms.names import Names, reached
 from simplugin.platforms.platform import Zone
 from simplugin.platforms.validation import WARNING, PlatformProblem
 
@@ -245,7 +245,7 @@ class _Layout:
         targets = self._targets(zone)
         if zone.routing == "Full":
             return destination in targets.get(source, ())
-        return destination in _reached(source, targets)
+        return destination in reached(source, targets)
 
     def _targets(self, zone: Zone) -> Mapping[str, set[str]]:
         """Return what each element of a zone has a route to."""
@@ -280,7 +280,7 @@ def _not_connected(
         for destination in got:
             sources[destination].add(source)
     start = hosts[0]
-    onward, back = _reached(start, targets), _reached(start, sources)
+    onward, back = reached(start, targets), reached(start, sources)
     for name in (*hosts, *outs):
         if name not in onward:
             return start, name
@@ -288,14 +288,3 @@ def _not_connected(
         if name not in back:
             return name, start
     return None
-
-
-def _reached(start: str, targets: Mapping[str, Iterable[str]]) -> set[str]:
-    """Return all that chains of routes lead to."""
-    seen, stack = {start}, [start]
-    while stack:
-        for name in targets.get(stack.pop(), ()):
-            if name not in seen:
-                seen.add(name)
-                stack.append(name)
-    return seen

@@ -63,7 +63,7 @@ def read_tree(path: FilePath) -> tuple[dict[str, Any], bool]:
     if Path(path).is_dir():
         return _tree(_directory_files(Path(path)), path), True
     data = read_bytes(path, PlatformError, _FORMS, LARGEST_ARCHIVE)
-    if data[257:262] == b"ustar" or _is_old_tar(data):
+    if tarfile.is_tarfile(io.BytesIO(data)):
         return _tree(_archive_files(data, path), path), True
     return _dump(_json_of(data, path), path), False
 
@@ -175,15 +175,6 @@ def _archive_root(names: Iterable[str]) -> str:
     }
     # The repository contains sources and generated files; the latter are in data/grid5000.
     return min(roots, key=lambda root: (not root.endswith("data/grid5000/"), root), default="")
-
-
-def _is_old_tar(data: bytes) -> bool:
-    """Return True if data begin with the header of a tar from before 1988 (no magic)."""
-    try:
-        tarfile.TarInfo.frombuf(data[:512], "utf-8", "surrogateescape")
-    except tarfile.HeaderError:
-        return False
-    return True
 
 
 _DATE = re.compile(r"(?<!\d)\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?(?!\d)", re.ASCII)

@@ -20,6 +20,7 @@ from simplugin.platforms.federations.parts import (
     require_apart,
 )
 from simplugin.platforms.laws import Law
+from simplugin.platforms.names import reached
 from simplugin.platforms.platform import Platform
 from simplugin.platforms.validation import Name, check_fields, require_count
 
@@ -197,13 +198,9 @@ def _check_links(backbone: SiteBackbone, sites: dict[str, int]) -> None:
     if backbone.kind != "links":
         return
     first = next(iter(sites))
-    reached, ahead = {first}, [first]
-    while ahead:
-        fresh = joined[ahead.pop()] - reached
-        reached |= fresh
-        ahead += fresh
+    together = reached(first, joined)
     for site, group in sites.items():
-        if site not in reached:
+        if site not in together:
             raise FederationError(
                 f"no way leads from site {first!r} to site {site!r}",
                 *("sites", group, "name"),
