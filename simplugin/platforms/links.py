@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Annotated, ClassVar
 
 from simplugin.core.errors import PlatformError
@@ -16,9 +16,7 @@ from simplugin.platforms.validation import (
     ValidatedElement,
     check_fields,
     choice,
-    require_name,
     require_parts,
-    require_truth,
 )
 
 SHARED = "SHARED"
@@ -168,13 +166,13 @@ class LinkUse(ValidatedElement):
         return LinkUse(self.link, _BACK[self.direction])
 
 
-def as_uses(
-    links: Iterable[LinkUse | str], what: str = "the links of a route"
-) -> tuple[LinkUse, ...]:
-    """Turn the links of a route, given by name or as uses, into uses."""
+def _as_uses(what: str, links: Iterable[LinkUse | str]) -> tuple[LinkUse, ...]:
+    """Turn the links of a route, given by name or as uses, into uses; raise if there are none."""
     if isinstance(links, str):
         links = (links,)
     parts = require_parts(what, links, (LinkUse, str))
+    if not parts:
+        raise PlatformError(f"{what} are missing", remedy="list at least one link")
     return tuple(LinkUse(link) if isinstance(link, str) else link for link in parts)
 
 
@@ -183,49 +181,18 @@ class _Way:
     """The links between two ends; hosts and routers unless the class says otherwise."""
 
     tag: ClassVar[str]
-    source: str
-    destination: str
-    links: tuple[LinkUse, ...]
+    source: Name
+    destination: Name
+    links: Annotated[tuple[LinkUse, ...], _as_uses]
 
     def __init__(self, source: str, destination: str, links: Iterable[LinkUse | str]) -> None:
-        require_name(f"the source of a {self.tag}", source)
-        require_name(f"the destination of a {self.tag}", destination)
-        what = f"the {self.tag} from {source!r} to {destination!r}"
-        uses = as_uses(links, f"the links of {what}")
-        if not uses:
-            raise PlatformError(f"{what} has no link", remedy="list at least one link")
-        object.__setattr__(self, "source", source)
-        object.__setattr__(self, "destination", destination)
-        object.__setattr__(self, "links", uses)
+        self._set(source, destination, links)
 
-    def _set_symmetrical(self, value: bool) -> None:
-        """Check and set the field of routes that may serve the way back."""
-        what = f"the {self.tag} from {self.source!r} to {self.destination!r}"
-        require_truth(f"symmetrical of {what}", value)
-        object.__setattr__(self, "symmetrical", value)
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class _ZoneWay(_Way):
-    """The links between the gateways of two zones."""
-
-    gateway_source: str
-    gateway_destination: str
-
-    def __init__(
-        self,
-        source: str,
-        destination: str,
-        gateway_source: str,
-        gateway_destination: str,
-        links: Iterable[LinkUse | str],
-    ) -> None:
-        _Way.__init__(self, source, destination, links)
-        what = f"the {self.tag} from {source!r} to {destination!r}"
-        require_name(f"the source gateway of {what}", gateway_source)
-        require_name(f"the destination gateway of {what}", gateway_destination)
-        object.__setattr__(self, "gateway_source", gateway_source)
-        object.__setattr__(self, "gateway_destination", gateway_destination)
+    def _set(self, *values: object) -> None:
+        """Set the fields in their order, and check them."""
+        for each, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, each.name, value)
+        check_fields(self, f"the {self.tag} from {self.source!r} to {self.destination!r}")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -258,8 +225,7 @@ class Route(_Way):
         *,
         symmetrical: bool = True,
     ) -> None:
-        _Way.__init__(self, source, destination, links)
-        self._set_symmetrical(symmetrical)
+        self._set(source, destination, links, symmetrical)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -278,7 +244,7 @@ class BypassRoute(_Way):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class ZoneRoute(_ZoneWay):
+class ZoneRoute(_Way):
     """The links between two zones of one zone.
 
     Attributes
@@ -299,6 +265,8 @@ class ZoneRoute(_ZoneWay):
     """
 
     tag: ClassVar[str] = "zoneRoute"
+    gateway_source: Name
+    gateway_destination: Name
     symmetrical: bool
 
     def __init__(
@@ -311,9 +279,7 @@ class ZoneRoute(_ZoneWay):
         *,
         symmetrical: bool = True,
     ) -> None:
-        gateways = (gateway_source, gateway_destination)
-        _ZoneWay.__init__(self, source, destination, *gateways, links)
-        self._set_symmetrical(symmetrical)
+        self._set(source, destination, links, gateway_source, gateway_destination, symmetrical)
         if gateway_source == gateway_destination:
             raise PlatformError(
                 f"the route from zone {source!r} to zone {destination!r} has "
@@ -323,7 +289,7 @@ class ZoneRoute(_ZoneWay):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class BypassZoneRoute(_ZoneWay):
+class BypassZoneRoute(_Way):
     """A route between two zones, at any depth, that replaces their routing.
 
     Attributes
@@ -337,6 +303,18 @@ class BypassZoneRoute(_ZoneWay):
     """
 
     tag: ClassVar[str] = "bypassZoneRoute"
+    gateway_source: Name
+    gateway_destination: Name
+
+    def __init__(
+        self,
+        source: str,
+        destination: str,
+        gateway_source: str,
+        gateway_destination: str,
+        links: Iterable[LinkUse | str],
+    ) -> None:
+        self._set(source, destination, links, gateway_source, gateway_destination)
 
 
 # Tuples of classes take less time than unions where there are many routes.

@@ -107,7 +107,7 @@ FAULTS = [
     (HOSTS + "¶" + JOINED.replace('"l"', '"s"'), "without a direction"),
     (HOSTS + "¶" + JOINED.replace('"l"', '"l" direction="UP"'), "not split-duplex"),
     (f"{HOSTS}{JOINED}¶{JOINED}", "two routes from 'a' to 'b'"),
-    (f'{HOSTS}¶<route src="a" dst="b"/>', "has no link"),
+    (f'{HOSTS}¶<route src="a" dst="b"/>', "the links of the route from 'a' to 'b' are"),
     (f'{JOINED}¶<host id="a" speed="1f"/>', "cannot follow routes or traces"),
     (f'{PROFILE}¶<host id="a" speed="1f"/>', "cannot follow routes or traces"),
     (f"{HOSTS}¶{CLUSTER}", "cannot follow hosts or links"),
