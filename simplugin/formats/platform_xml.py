@@ -94,8 +94,7 @@ def deployment_text(deployment: Deployment, *, comment: str | None = None) -> st
     str
         The whole document.
     """
-    lines = PlatformLines().platform(Platform(actors=deployment.actors))
-    return xml_text.HEADER + xml_text.comment(comment) + "\n".join(lines) + "\n"
+    return platform_text(Platform(actors=deployment.actors), comment=comment)
 
 
 def expanded(cluster: Cluster) -> Zone:
@@ -125,7 +124,8 @@ def expanded(cluster: Cluster) -> Zone:
     ):
         if is_one:
             message = f"cluster {cluster.id!r} cannot be written host by host: {obstacle}"
-            raise PlatformError(message, remedy="write it as one <cluster> (expand=False)")
+            remedy = "leave the clusters as they are: their links follow no profile then"
+            raise PlatformError(message, remedy=remedy)
     elements: list[ZoneElement] = []
     split = cluster.sharing_policy == SPLITDUPLEX
     # SimGrid makes FATPIPE links of a flat cluster SHARED.
@@ -168,80 +168,41 @@ def _written_out(element: Any) -> Any:
     """Return an element with the clusters in it as zones."""
     if isinstance(element, Zone):
         return replace(element, elements=tuple(map(_written_out, element.elements)))
-    if not isinstance(element, Cluster):
-        return element
-    try:
-        return expanded(element)
-    except PlatformError as error:
-        remedy = "leave the clusters as they are: their links follow no profile then"
-        raise PlatformError(error.message, remedy=remedy) from None
+    return expanded(element) if isinstance(element, Cluster) else element
 
 
-class PlatformLines:
-    """Turns parts of a platform into lines.
-
-    Parameters
-    ----------
-    locate : callable
-        From the name of a profile file as the platform has it to the name to write.
-    expand : bool
-        True to write an element for each host of a cluster.
-    """
-
-    def __init__(self, locate: Callable[[str], str] = str, *, expand: bool = False) -> None:
-        self._locate = locate
-        self._expand = expand
-
-    def platform(self, platform: Platform) -> list[str]:
-        """Return the lines of the root element."""
-        lines = ['<platform version="4.1">']
-        for part in (*platform.config, *platform.elements, *platform.actors):
-            lines += self._lines(part, "  ")
-        return [*lines, "</platform>"]
-
-    def _lines(self, part: Any, indent: str) -> list[str]:
-        """Return the lines of a part and its children."""
-        if isinstance(part, Opaque):
-            return [indent + xml_text.empty(part.tag, part.attributes.items())]
-        if self._expand and isinstance(part, Cluster):
-            part = expanded(part)
-        tag = TAGS[type(part)]
-        element = ELEMENTS[tag]
-        attributes = []
-        for attribute, getter, default in element.getters:
-            value = getter(part)
-            if value == default or (attribute.beside and getattr(part, attribute.beside) is None):
-                continue
-            text = value if attribute.codec is TEXT else attribute.codec.write(value)
-            if attribute.codec is FILE:
-                text = self._locate(text)
-            attributes.append((attribute.key, text))
-        if element.text and part.text:
-            # The text of a profile is written unchanged.
-            start = xml_text.start(tag, attributes)
-            return [f"{indent}{start}>{saxutils.escape(part.text)}</{tag}>"]
-        if not element.content:
-            return [indent + xml_text.empty(tag, attributes)]
-        content = self._content(part, element.content, indent + "  ")
-        return xml_text.block(indent, tag, attributes, content)
-
-    def _content(self, part: Any, fields: tuple[str, ...], indent: str) -> list[str]:
-        """Return the lines of the children of a part."""
-        lines = []
-        for name in fields:
-            values = getattr(part, name)
-            if name in ("properties", "options"):
-                lines += xml_text.properties(indent, values)
-            elif name == "arguments":
-                lines += [indent + xml_text.empty("argument", [("value", each)]) for each in values]
-            else:
-                if isinstance(part, Zone):
-                    # SimGrid's parser takes nothing after the profiles of a zone of zones.
-                    values = (*values, *part.routes)
-                    values = sorted(values, key=lambda each: isinstance(each, Profile | ProfileUse))
-                for inner in values:
-                    lines += self._lines(inner, indent)
-        return lines
+def _lines(part: Any, indent: str, locate: Callable[[str], str]) -> list[str]:
+    """Return the lines of a part and its children, with other names of profile files."""
+    if isinstance(part, Opaque):
+        return [indent + xml_text.empty(part.tag, part.attributes.items())]
+    tag = TAGS[type(part)]
+    element = ELEMENTS[tag]
+    attributes = []
+    for attribute, getter, default in element.getters:
+        value = getter(part)
+        if value == default or (attribute.beside and getattr(part, attribute.beside) is None):
+            continue
+        text = value if attribute.codec is TEXT else attribute.codec.write(value)
+        attributes.append((attribute.key, locate(text) if attribute.codec is FILE else text))
+    if element.text and part.text:
+        # The text of a profile is written unchanged.
+        start = xml_text.start(tag, attributes)
+        return [f"{indent}{start}>{saxutils.escape(part.text)}</{tag}>"]
+    content: list[str] = []
+    inner = indent + "  "
+    for name in element.content:
+        values = getattr(part, name)
+        if name in ("properties", "options"):
+            content += xml_text.properties(inner, values)
+        elif name == "arguments":
+            content += [inner + xml_text.empty("argument", [("value", each)]) for each in values]
+        else:
+            if isinstance(part, Zone):
+                # SimGrid's parser takes nothing after the profiles of a zone of zones.
+                values = (*values, *part.routes)
+                values = sorted(values, key=lambda each: isinstance(each, Profile | ProfileUse))
+            content += [line for each in values for line in _lines(each, inner, locate)]
+    return xml_text.block(indent, tag, attributes, content)
 
 
 def read_platform(path: FilePath) -> Platform:
@@ -341,5 +302,9 @@ def platform_text(
             name = str(home / name)
         return os.path.relpath(os.path.realpath(name), os.path.realpath(directory))
 
-    lines = PlatformLines(locate, expand=expand).platform(platform)
-    return xml_text.HEADER + xml_text.comment(comment) + "\n".join(lines) + "\n"
+    if expand:
+        platform = expanded_platform(platform)
+    parts = (*platform.config, *platform.elements, *platform.actors)
+    lines = [line for part in parts for line in _lines(part, "  ", locate)]
+    text = "\n".join(['<platform version="4.1">', *lines, "</platform>\n"])
+    return xml_text.HEADER + xml_text.comment(comment) + text
