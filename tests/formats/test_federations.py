@@ -150,6 +150,7 @@ WRONG = [
     ("hosts = 4", "hosts = ¶4.5", "hosts is 4.5; give a whole number"),
     ("hosts = 4", 'hosts = ¶"4"', "hosts is '4'; give a whole number"),
     ("hosts = 4", "hosts = ¶inf", "hosts is inf; give a whole number"),
+    (SPEED, 'speed = ¶{ low = "1Gf" }', "key 'sites.0.clusters.0.speed.law' is missing"),
     ("hosts = 4", "hosts = 4\n¶repeat = 0", "repeat is 0; give a number greater than"),
 ]
 
@@ -157,18 +158,6 @@ WRONG = [
 @pytest.mark.parametrize(("old", "new", "message"), WRONG)
 def test_what_is_wrong_is_told_with_its_line(tmp_path, old, new, message):
     _refuse(tmp_path, old, new, message)
-
-
-NO_LAWS = [
-    ('{ low = "1Gf" }', "key 'sites.0.clusters.0.speed.law' is missing; add it: one of 'const"),
-    ('{ law = ["uniform"] }', "speed.law is ['uniform']; give one of 'constant"),
-    ('{ law = "uniform", low = 6, high = 5 }', "from 6.0 to 5.0; give low first, then high"),
-]
-
-
-@pytest.mark.parametrize(("law", "message"), NO_LAWS)
-def test_invalid_laws(tmp_path, law, message):
-    _refuse(tmp_path, SPEED, f"speed = ¶{law}", message)
 
 
 def test_parameters_of_laws_have_bounds_and_lines_of_their_own(tmp_path):

@@ -225,61 +225,41 @@ def test_contention(federation, transfers, ends):
     assert result.values("_receive") == pytest.approx(ends)
 
 
-# Invalid descriptions.
+# Invalid descriptions. Others are refused with their lines by tests of the format.
 
-A, C2, C_AND_C2 = _cluster("a"), _cluster("c2"), _cluster("c", repeat=2)
-OF_X, OF_Y = _cluster("a", switch="x"), _cluster("a", switch="y")
-X, RING, TO_Q = (Switch("x"),), (Switch("x", to="x"),), (Switch("x", to="q"),)
+OF_X, X, RING = _cluster("a", switch="x"), (Switch("x"),), (Switch("x", to="x"),)
 LINK = (SiteLink("s", "paris", WIRE),)
 STAR, MESH, CHAIN = (SiteBackbone(kind, WIRE) for kind in ("star", "mesh", "chain"))
 MANY = _site("s", _cluster("a", repeat=1000), repeat=101)
-LARGE = _site("s", _cluster("a", 1_999_999), _cluster("b", 2))
 
 
 INVALID_DESCRIPTIONS = [
     (lambda: Wire(0.0), "bandwidth 0.0"),
-    (lambda: Switch("", None, 1e-3), "latency bandwidth"),
     (lambda: _cluster("a", 0), "hosts 'a' 0"),
     (lambda: _cluster("a", cores=1.5), "cores 'a' 1.5"),
     (lambda: ClusterGroup("a", 1, -1.0, 1.0, 0.0), "speed 'a' -1.0"),
     (lambda: _cluster("a", backbone=Switch()), "backbone 'a' bandwidth"),
-    (lambda: _cluster("a", 10**11), "hosts 'a' 100,000,000,000 2,000,000"),
-    (lambda: SiteBackbone("web", WIRE), "'web' star"),
     (lambda: SiteBackbone("mesh"), "'mesh' bandwidth"),
-    (lambda: SiteBackbone("links"), "'links' 0"),
     (lambda: SiteBackbone("links", WIRE, None, LINK), "'links' bandwidth"),
     (lambda: SiteBackbone("ring", WIRE, SWITCH), "'ring' hub"),
     (lambda: SiteBackbone("star", WIRE, Switch()), "hub bandwidth"),
     # Sites.
     (lambda: SiteGroup("s", ()), "'s' cluster"),
-    (lambda: _site("s", C2, C_AND_C2), "'s' 'c2'"),
     (lambda: _site("s", *MANY.clusters * 101), "clusters 's' 101,000 100,000"),
     (lambda: _site("s", switch=SWITCH, switches=X), "'s' switches"),
     (lambda: _site("s", switch=Switch("", 1.0, 0.0, WIRE)), "'s' uplink"),
     (lambda: _site("s", switch=Switch()), "switch 's' bandwidth"),
-    (lambda: _site("s", OF_Y), "'a' 's' 'y'"),
     (lambda: _site("s", OF_X, switches=RING), "'s' 'x' ring"),
-    (lambda: _site("s", OF_X, switches=TO_Q), "'x' 's' 'q'"),
-    (lambda: _site("s", switches=X), "'x' 's' cluster"),
-    (lambda: _pair(SWITCH, False, uplink=WIRE), "'a' 's' uplink"),
     # Federations.
-    (lambda: _of(), "'fed.x'"),
     (lambda: Federation("f", (_site("s"),), None, -1), "seed 'f' -1"),
-    (lambda: _of(_site("s"), _site("s"), backbone=STAR), "'s'"),
-    (lambda: _of(_site("s", repeat=2)), "2 'fed.x' backbone"),
-    (lambda: _of(_site("s"), backbone=SiteBackbone("star")), "'s' hub"),
-    (lambda: _of(_site("s"), backbone=SiteBackbone("links", links=LINK)), "'paris'"),
     (lambda: _joined(("A", "B", 1.0), ("C", "D", 1.0)), "'A' 'C'"),
-    (lambda: _joined(("A", "B", 1.0), ("B", "A", 1.0)), "'B' 'A'"),
     (lambda: _joined(("A", "A", 1.0)), "'A'"),
     (lambda: _of(MANY, backbone=STAR), "101,000 100,000"),
-    (lambda: _of(LARGE).platform(), "2,000,001 1,999,999 'a' 's'"),
     (lambda: _of(_site("s", repeat=1001), backbone=MESH), "mesh 1,001 1,000"),
 ]
 
 
 SAME_NAMES = [
-    (_site("x", _cluster("router")), "'router.x'"),
     (_site("x", _cluster("switch"), switch=SWITCH), "'switch.x'"),
     (_site("x", _cluster("edge"), uplink=WIRE), "'edge.x' uplink"),
     (_site("x", _cluster("a-router"), _cluster("a")), "'a-router' 'a' 'a-router.x'"),

@@ -18,7 +18,7 @@ from simplugin.formats.check import check
 from simplugin.formats.grid5000.catalogue import shipped_catalogue
 from simplugin.formats.grid5000.reference import read_reference
 from simplugin.formats.platform_xml import platform_text, read_platform, write_platform
-from simplugin.platforms import Cluster, Platform
+from simplugin.platforms import Platform
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.grid5000.facts import (
     Adapter,
@@ -363,18 +363,3 @@ def test_totals_are_the_reference_s(real, nodes):
         assert cores[site.uid] == site.core_count
         assert math.fsum(speed[site.uid]) == site.speed
         assert site.speed == pytest.approx(math.fsum(printed[site.uid]), rel=1e-14)
-
-
-def test_adapters_have_the_reference_s_rates(real, nodes):
-    platform = grid5000_platform(real)
-    clusters = [part for part, _ in platform.walk() if isinstance(part, Cluster)]
-    for cluster in clusters:
-        for name in cluster.host_names():
-            rates = [
-                adapter["rate"]
-                for adapter in nodes[name]["network_adapters"]
-                if adapter.get("mounted") and adapter["interface"] == "Ethernet"
-            ]
-            # Where there are several, which one is used is the reader's choice.
-            assert cluster.bandwidth * 8 in rates
-    assert sum(cluster.host_count for cluster in clusters) == len(nodes)

@@ -103,12 +103,6 @@ def test_all_hosts_reach_each_other_by_shortest_ways(name, routing):
         assert (route.source, *stops) == (*starts, route.destination)
 
 
-def test_full_routing_joins_neighbours_only():
-    resolved = resolve(shapes.chain(4, draws()).platform("Full"), EVERY)
-    assert {len(route.links) for route in resolved.routes} == {1}
-    assert len(resolved.routes) == 6
-
-
 @pytest.mark.parametrize("name", MADE)
 def test_laws_are_kept_to_and_do_not_change_the_shape(name):
     drawn = Capacities(
