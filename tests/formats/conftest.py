@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable
-from itertools import combinations, count
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
+from random_platforms import Maker
 
 from simplugin.formats.grid5000.reference import read_reference
 from simplugin.platforms import (
@@ -16,16 +17,11 @@ from simplugin.platforms import (
     DeployedActor,
     Disk,
     Host,
-    HostLink,
     Link,
-    LinkUse,
     Platform,
     Profile,
     ProfileUse,
-    Route,
-    Router,
     Zone,
-    ZoneRoute,
 )
 from simplugin.platforms.grid5000.facts import DataWarning, Grid5000
 
@@ -101,138 +97,68 @@ def random_platforms() -> st.SearchStrategy[Platform]:
     return _platforms()
 
 
-class _Names:
-    """Hands out names that no two elements share."""
+class _OddMaker(Maker):
+    """Draws platforms with odd names and numbers, and values in all fields."""
 
-    def __init__(self) -> None:
-        self.count = count()
+    def __init__(self, draw: st.DrawFn) -> None:
+        super().__init__(draw(st.integers(0, 2**32)))
+        kinds = LABELS, SPEEDS, BANDWIDTHS, LATENCIES, PROPERTIES
+        pools = [draw(st.lists(kind, min_size=1, max_size=4)) for kind in kinds]
+        self.labels, self.speeds, self.bandwidths, self.latencies, self.properties = pools
 
-    def __call__(self, kind: str) -> st.SearchStrategy[str]:
-        return LABELS.map(lambda label: f"{kind}{label}{next(self.count)}")
+    def name(self, prefix: str) -> str:
+        return super().name(f"{prefix}{self.draw.choice(self.labels)}.")
+
+    def bandwidth(self) -> float:
+        return self.draw.choice(self.bandwidths)
+
+    def latency(self) -> float:
+        return self.draw.choice(self.latencies)
+
+    def adorned(self, part: Any) -> Any:
+        """Return a part with values in the fields that routes do not depend on."""
+        if not isinstance(part, Zone | Host | Link | Cluster):
+            return part
+        chance, choice = self.draw.random, self.draw.choice
+        changes: dict[str, Any] = {"properties": choice(self.properties) | dict(part.properties)}
+        if isinstance(part, Zone):
+            changes["elements"] = tuple(map(self.adorned, part.elements))
+        elif not isinstance(part, Link):
+            further = [choice([*self.speeds, 0.0]) for _ in range(self.draw.randint(0, 2))]
+            changes |= {"speed": choice(self.speeds), "further_speeds": tuple(further)}
+            changes["cores"] = self.draw.randint(1, 1000)
+        if isinstance(part, Host):
+            disk = Disk("d", self.bandwidth(), self.bandwidth(), choice(self.properties))
+            disks = (disk,) if chance() < 0.5 else ()
+            changes |= {"pstate": self.draw.randint(0, len(further)), "disks": disks}
+        elif isinstance(part, Cluster) and part.topology == "FLAT":
+            policy = choice(["SPLITDUPLEX", "SHARED", "FATPIPE"])
+            changes |= {"suffix": choice(self.labels), "sharing_policy": policy}
+        return replace(part, **changes)
 
 
 @st.composite
 def _platforms(draw: st.DrawFn) -> Platform:
     """Draw a platform with one root zone."""
-    names = _Names()
-    profile = draw(names("p"))
+    maker = _OddMaker(draw)
+    (root,) = map(maker.adorned, maker.platform().elements)
+    profile = maker.name("p")
     points = draw(st.lists(st.floats(0, 1e9, allow_subnormal=False), max_size=3).map(sorted))
-    root = draw(_zones(names) | _leaves(names))
     elements = [Profile.of_points(profile, [(date, 0.5) for date in points], period=2e9), root]
-    if root.hosts:
-        elements.append(ProfileUse(profile, root.hosts[0].id, "SPEED"))
-    hosts = st.sampled_from(list(Platform(tuple(elements)).host_names()))
+    hosts = list(Platform(tuple(elements)).host_names())
+    elements.append(ProfileUse(profile, hosts[0], "SPEED"))
     arguments = st.lists(TEXTS, max_size=2).map(tuple)
     times = st.just(0.0) | st.floats(1e-9, 1e9), st.none() | st.floats(2e9, 3e9)
     failure = st.sampled_from(["DIE", "RESTART"])
     actor = st.builds(
-        DeployedActor, hosts, TEXTS.filter(bool), arguments, *times, failure, PROPERTIES
+        DeployedActor,
+        st.sampled_from(hosts),
+        TEXTS.filter(bool),
+        arguments,
+        *times,
+        failure,
+        PROPERTIES,
     )
     config = st.builds(Config, st.just({"network/model": "CM02"}), TEXTS)
     configs = draw(st.lists(config, max_size=1))
     return Platform(tuple(elements), tuple(configs), tuple(draw(st.lists(actor, max_size=2))))
-
-
-@st.composite
-def _zones(draw: st.DrawFn, names: _Names) -> Zone:
-    """Draw a zone of zones and clusters, with routes between some of them."""
-    parts = draw(st.lists(_leaves(names) | _clusters(names), min_size=1, max_size=3))
-    backbone = draw(_links(names))
-    routes = []
-    for source, destination in combinations(parts, 2):
-        gateways = _gateway(source), _gateway(destination)
-        if None not in gateways and draw(st.booleans()):
-            ends = (source.id, destination.id, *gateways)
-            uses = [draw(_uses(backbone))]
-            routes.append(ZoneRoute(*ends, uses, symmetrical=draw(st.booleans())))
-    profile = Profile(draw(names("p")), "1 0")
-    elements = draw(st.permutations([*parts, backbone, profile]))
-    routing = draw(st.sampled_from(["Full", "Floyd", "Dijkstra", "DijkstraCache"]))
-    return Zone(draw(names("z")), routing, elements, routes, draw(PROPERTIES))
-
-
-def _gateway(part: Zone | Cluster) -> str | None:
-    """Name a host or router of a zone or cluster."""
-    if isinstance(part, Cluster):
-        return part.router_name or next(part.host_names())
-    return part.routers[0].id if part.routers else part.hosts[0].id
-
-
-@st.composite
-def _leaves(draw: st.DrawFn, names: _Names) -> Zone:
-    """Draw a zone of hosts, with routes between some of them."""
-    routing = draw(st.sampled_from(["Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster"]))
-    hosts = draw(st.lists(_hosts(names), min_size=1, max_size=4))
-    links = draw(st.lists(_links(names), min_size=1, max_size=3))
-    routers = draw(st.lists(st.builds(Router, names("r")), max_size=1))
-    elements = draw(st.permutations([*hosts, *links, *routers]))
-    routes, host_links = [], []
-    if routing == "Cluster":
-        for host in hosts:
-            ways = [draw(st.sampled_from(links)).simgrid_names for _ in range(2)]
-            host_links.append(HostLink(host.id, ways[0][0], ways[1][-1]))
-    else:
-        for source, destination in combinations([*hosts, *routers], 2):
-            if draw(st.booleans()):
-                uses = [draw(_uses(link)) for link in links[: draw(st.integers(1, 3))]]
-                symmetrical = draw(st.booleans())
-                routes.append(Route(source.id, destination.id, uses, symmetrical=symmetrical))
-    return Zone(draw(names("z")), routing, (*elements, *host_links), routes, draw(PROPERTIES))
-
-
-@st.composite
-def _hosts(draw: st.DrawFn, names: _Names) -> Host:
-    """Draw a host."""
-    further = draw(st.lists(SPEEDS | st.just(0.0), max_size=2))
-    disk = st.builds(Disk, st.just("d"), BANDWIDTHS, BANDWIDTHS, PROPERTIES)
-    return Host(
-        draw(names("h")),
-        draw(SPEEDS),
-        draw(st.integers(1, 1000)),
-        tuple(further),
-        draw(st.integers(0, len(further))),
-        coordinates=draw(st.none() | st.tuples(*[st.floats(-1e3, 1e3, allow_subnormal=False)] * 3)),
-        disks=tuple(draw(st.lists(disk, max_size=1))),
-        properties=draw(PROPERTIES),
-    )
-
-
-def _links(names: _Names) -> st.SearchStrategy[Link]:
-    """Links of all policies."""
-    policies = st.sampled_from(["SHARED", "FATPIPE", "SPLITDUPLEX"])
-    return st.builds(Link, names("l"), BANDWIDTHS, LATENCIES, policies, properties=PROPERTIES)
-
-
-def _uses(link: Link) -> st.SearchStrategy[LinkUse]:
-    """Return the ways in which a route may use a link."""
-    ways = ["UP", "DOWN"] if link.sharing_policy == "SPLITDUPLEX" else ["NONE"]
-    return st.sampled_from([LinkUse(link.id, way) for way in ways])
-
-
-def _clusters(names: _Names) -> st.SearchStrategy[Cluster]:
-    """Clusters of any topology."""
-    topologies = [
-        ("TORUS", "2,2,1", "0-3"),
-        ("FAT_TREE", "2;2,2;1,2;1,1", "1-4"),
-        ("DRAGONFLY", "2,1;1,1;2,1;1", "0-1,5-6"),
-    ]
-    common = {
-        "speed": SPEEDS,
-        "bandwidth": BANDWIDTHS,
-        "latency": LATENCIES,
-        "prefix": names("x").map(lambda name: f"{name}-"),
-        "suffix": LABELS,
-        "cores": st.integers(1, 64),
-        "further_speeds": st.lists(SPEEDS, max_size=1).map(tuple),
-        "sharing_policy": st.sampled_from(["SPLITDUPLEX", "SHARED", "FATPIPE"]),
-        "backbone_sharing_policy": st.sampled_from(["SHARED", "FATPIPE"]),
-        "limiter_bandwidth": st.none() | BANDWIDTHS,
-        "loopback_bandwidth": st.none() | BANDWIDTHS,
-        "properties": PROPERTIES,
-    }
-    rest = {"backbone_bandwidth": st.none() | BANDWIDTHS, "router": st.just("") | names("r")}
-    made = [st.builds(Cluster, names("c"), st.sampled_from(["0-3", "7,10-12,8"]), **rest, **common)]
-    for topology, parameters, radical in topologies:
-        shape = {"topology": st.just(topology), "topology_parameters": st.just(parameters)}
-        made.append(st.builds(Cluster, names("c"), st.just(radical), **shape, **common))
-    return st.one_of(*made)
