@@ -1,8 +1,6 @@
-"""The platform of Grid'5000 as SimGrid has it, some of its sites, and the real reference."""
+"""The platform of Grid'5000 as SimGrid has it, and some of its sites."""
 
-import json
 import math
-import tarfile
 from collections import defaultdict
 from dataclasses import replace
 from itertools import permutations
@@ -16,9 +14,8 @@ from naming import raises_naming
 from simplugin.core.errors import PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.grid5000.catalogue import shipped_catalogue
-from simplugin.formats.grid5000.reference import read_reference
 from simplugin.formats.platform_xml import platform_text, read_platform, write_platform
-from simplugin.platforms import Platform
+from simplugin.platforms import Platform, radical
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.grid5000.facts import (
     Adapter,
@@ -322,44 +319,18 @@ def test_why_something_was_left_out_is_quoted(facts):
     assert "something else" not in str(caught.value)
 
 
-@pytest.fixture(scope="module")
-def reference(shared_data):
-    return shared_data / "grid5000/reference-2026-03.tar.xz"
-
-
-@pytest.fixture(scope="module")
-def nodes(reference):
-    """Nodes as the reference has them, by the host's name."""
-    found = {}
-    with tarfile.open(reference) as archive:
-        for member in archive:
-            parts = member.name.split("/")
-            if member.isfile() and "nodes" in parts:
-                node = json.load(archive.extractfile(member))
-                site = parts[parts.index("sites") + 1]
-                found[f"{node['uid']}.{site}.grid5000.fr"] = node
-    return found
-
-
-@pytest.fixture(scope="module")
-def real(reference):
-    facts, _ = read_reference(reference)
-    return facts
-
-
-def test_totals_are_the_reference_s(real, nodes):
-    found = resolve(grid5000_platform(real))
-    assert {host.name for host in found.hosts} == set(nodes)
-    cores, speed, printed = defaultdict(int), defaultdict(list), defaultdict(list)
+def test_simgrid_has_the_hosts_of_the_facts(facts):
+    found = resolve(grid5000_platform(facts))
+    cores, speed, names = defaultdict(int), defaultdict(list), set()
     for host in found.hosts:
-        node, site = nodes[host.name], host.name.split(".")[1]
-        assert host.cores == node["architecture"]["nb_cores"]
+        site = host.name.split(".")[1]
         cores[site] += host.cores
         speed[site].append(host.cores * host.speed)
-        printed[site].append(node["performance"]["node_flops"])
-    assert len(found.hosts) == 939
-    assert len(cores) == 11
-    for site in real.sites:
+    for site in facts.sites:
         assert cores[site.uid] == site.core_count
         assert math.fsum(speed[site.uid]) == site.speed
-        assert site.speed == pytest.approx(math.fsum(printed[site.uid]), rel=1e-14)
+        for cluster in site.clusters:
+            numbers = [n for group in cluster.groups for n in radical.numbers(group.numbers)]
+            names.update(full(f"{cluster.uid}-{number}.{site.uid}") for number in numbers)
+    assert {host.name for host in found.hosts} == names
+    assert (len(names), len(cores)) == (939, 11)
