@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
@@ -251,16 +251,6 @@ class Element:
         return found
 
 
-def _disk(
-    read_bandwidth: float,
-    write_bandwidth: float,
-    id: str = "/",  # noqa: A002 # the field's name
-    properties: Mapping[str, str] = MappingProxyType({}),
-) -> Disk:
-    """Return a disk, which SimGrid calls "/" by default."""
-    return Disk(id, read_bandwidth, write_bandwidth, dict(properties))
-
-
 _POLICIES = {"SHARED", "SPLITDUPLEX", "FATPIPE"}
 # FULLDUPLEX is the old name.
 _OLD = {"FULLDUPLEX": "SPLITDUPLEX"}
@@ -285,7 +275,7 @@ ELEMENTS: dict[str, Element] = {
         ("properties", "disks"),
     ),
     "disk": Element(
-        _disk,
+        partial(Disk, id="/"),  # as SimGrid calls it by default
         (
             may("id", always=True),
             need("read_bw", BANDWIDTH, "read_bandwidth"),

@@ -131,8 +131,6 @@ def test_a_tar_may_have_it_anywhere(prefix, compress, tmp_path):
 BROKEN = [
     ('{\n "uid": "alpha-1",\n¶ "performance": {,\n}', "this is no JSON"),
     ("[]", "this is no JSON object"),
-    ('{\n"rate": 1,\n¶"rate": 2}', "rate: there are two of this name"),
-    ("[" * 100_000, "nested too deeply"),
 ]
 
 
