@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from simplugin.bags.actors.periodic import periodic_host
 from simplugin.bags.periodic import PeriodicSchedule
 from simplugin.bags.policy import BUFFER, BagPolicy, NodeKnowledge, NodePlan, TreePosition
 from simplugin.core.errors import ActorError, DeadlockError, WorkloadError
+from simplugin.inputs.decisions import decided
 from simplugin.inputs.locations import shown
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
@@ -159,16 +161,13 @@ class BagConditions:
 
     def check(self, tree: Tree) -> None:
         """Raise WorkloadError if a value does not fit the tree."""
-        bias, delays, known = self.bias, self.delays, self.known or tree
-        for name, rows in (("bias", bias), ("delays", delays)):
-            if rows is not None and len(rows) != tree.n_hosts:
-                raise WorkloadError(f"{name} has {len(rows)} rows; give one a host, {tree.n_hosts}")
-        if bias is not None and (
-            np.shape(bias) != (tree.n_hosts, 2) or not np.all((bias > 0) & np.isfinite(bias))
-        ):
-            raise WorkloadError("bias is invalid; give two finite factors above 0 for each host")
-        if delays is not None and not np.all((delays >= 0) & np.isfinite(delays)):
-            raise WorkloadError("a delay is invalid; give finite times from 0 s on")
+        known, hosts = self.known or tree, f"each of {tree.n_hosts} hosts"
+        if self.bias is not None:
+            rule = f"two finite factors above 0 for {hosts}"
+            decided("bias is", self.bias, rule, (tree.n_hosts, 2), least=math.ulp(0.0))
+        if self.delays is not None:
+            rule = f"finite times from 0 s on, one for {hosts}"
+            decided("delays are", self.delays, rule, (tree.n_hosts,), least=0.0)
         for name in ("hosts", "parent"):
             if not np.array_equal(getattr(known, name), getattr(tree, name)):
                 raise WorkloadError(

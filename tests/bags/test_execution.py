@@ -236,11 +236,11 @@ OUT_OF_RANGE = [
         (["period", period], {"policy": replace(FCFS, period=period)})
         for period in (0.0, -1.0, math.nan, 1e-300, 1e-6)
     ),
-    (["bias", "3"], {"bias": np.ones((3, 2))}),
+    (["bias", "2 hosts"], {"bias": np.ones((3, 2))}),
     (["bias"], {"bias": np.array([[1.0, 1.0], [1.0, 0.0]])}),
     (["bias"], {"bias": np.ones(2)}),
-    (["delays", "3"], {"delays": np.zeros(3)}),
-    (["delay"], {"delays": np.array([0.0, -1.0])}),
+    (["delays", "2 hosts"], {"delays": np.zeros(3)}),
+    (["delays", "-1.0"], {"delays": np.array([0.0, -1.0])}),
     (["policy.plans", "1"], {"policy": replace(FCFS, plans=(NodePlan(((1.0,),)),))}),
     (["known.hosts"], {"known": Tree(("x", "h1"), [-1, 0], [0, 1], [math.inf, 1], [0, 0])}),
     (["known.speed", "'h0'"], {"known": tree_of([-1, 0], 1.0)}),

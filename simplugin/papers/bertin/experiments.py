@@ -366,30 +366,17 @@ def _objectives(name: str, title: str, trajectory: Trajectory, shown: int = _SHO
     return _over_rounds(name, title, _OBJECTIVE, columns, lines=_levels())
 
 
-def figure3(_quick: bool) -> list[CurvePlot]:
-    """Return the objective of the unscaled version."""
-    title = "Unscaled version: objective"
-    return [_objectives("figure3", title, run(_SHOWN, scaled=False))]
-
-
-def figure4(_quick: bool) -> list[CurvePlot]:
-    """Return the objective of the unscaled version with small steps."""
-    title = "Unscaled version with small steps: objective"
-    return [_objectives("figure4", title, run(_SHOWN, scaled=False, steps=five.SMALL))]
-
-
 def _throughputs(
-    name: str, title: str, trajectory: Trajectory, lines: Mapping[str, float] | None = None
+    name: str, title: str, trajectory: Trajectory, *, optimal: bool = False
 ) -> CurvePlot:
-    """Return throughputs over rounds."""
-    names = [f"application {application}" for application in sharing().applications]
-    columns = dict(zip(names, trajectory.throughput.T, strict=True))
+    """Return throughputs over rounds, and the optimal ones on demand."""
+    names = sharing().applications
+    columns = dict(
+        zip([f"application {each}" for each in names], trajectory.throughput.T, strict=True)
+    )
+    best = dict(zip([f"optimum of {each}" for each in names], optimum()[1].tolist(), strict=True))
+    lines = best if optimal else None
     return _over_rounds(name, title, "throughput [tasks/s]", columns, lines=lines)
-
-
-def figure5(_quick: bool) -> list[CurvePlot]:
-    """Return the throughputs of the unscaled version."""
-    return [_throughputs("figure5", "Unscaled version: throughputs", run(_SHOWN, scaled=False))]
 
 
 def figure6(_quick: bool) -> list[CurvePlot]:
@@ -422,15 +409,6 @@ def figure7(_quick: bool) -> list[CurvePlot]:
     ]
 
 
-def figure8(_quick: bool) -> list[CurvePlot]:
-    """Return the objective of the scaled version, the first rounds and more of them."""
-    title = "Scaled version: objective"
-    return [
-        _objectives(f"figure8-{side}", title, run(ROUNDS), shown)
-        for side, shown in (("left", 50), ("right", 200))
-    ]
-
-
 def figure9(_quick: bool) -> list[CurvePlot]:
     """Return the objective of the scaled version, averaged over 20 rounds each."""
     mean = five.averaged(_objective(run(ROUNDS)))
@@ -440,13 +418,6 @@ def figure9(_quick: bool) -> list[CurvePlot]:
     curve = {"objective": (rounds[1:], mean[1:])}
     lines = {name: _levels()[name] for name in ("optimum", "99.5 %")}
     return [CurvePlot("figure9", title, "round", _OBJECTIVE, curve, lines)]
-
-
-def figure10(_quick: bool) -> list[CurvePlot]:
-    """Return the throughputs of the scaled version, and the optimal ones."""
-    names = sharing().applications
-    best = {f"optimum of {name}": float(x) for name, x in zip(names, optimum()[1], strict=True)}
-    return [_throughputs("figure10", "Scaled version: throughputs", run(ROUNDS), lines=best)]
 
 
 def figure11(_quick: bool) -> list[CurvePlot]:
@@ -538,12 +509,31 @@ def _share(method: Method[Any], quick: bool) -> tuple[NDArray[np.int64], Floats]
 
 
 FIGURES: dict[str, Callable[[bool], list[CurvePlot]]] = {
-    **{
-        f"figure {number}": figure
-        for number, figure in enumerate(
-            (figure3, figure4, figure5, figure6, figure7, figure8, figure9, figure10, figure11), 3
+    "figure 3": lambda _: [
+        _objectives("figure3", "Unscaled version: objective", run(_SHOWN, scaled=False))
+    ],
+    "figure 4": lambda _: [
+        _objectives(
+            "figure4",
+            "Unscaled version with small steps: objective",
+            run(_SHOWN, scaled=False, steps=five.SMALL),
         )
-    },
+    ],
+    "figure 5": lambda _: [
+        _throughputs("figure5", "Unscaled version: throughputs", run(_SHOWN, scaled=False))
+    ],
+    "figure 6": figure6,
+    "figure 7": figure7,
+    # The first rounds, and more of them.
+    "figure 8": lambda _: [
+        _objectives(f"figure8-{side}", "Scaled version: objective", run(ROUNDS), shown)
+        for side, shown in (("left", 50), ("right", 200))
+    ],
+    "figure 9": figure9,
+    "figure 10": lambda _: [
+        _throughputs("figure10", "Scaled version: throughputs", run(ROUNDS), optimal=True)
+    ],
+    "figure 11": figure11,
     "markets": side_by_side,
     "changes": live_changes,
     "platforms": platforms,

@@ -162,20 +162,13 @@ def changes(throughput: Floats) -> Floats:
 
 def all_trees() -> tuple[tuple[str, ...], ...]:
     """Return the edges of each of the 125 trees over the five hosts, by their Prüfer sequences."""
-    return tuple(_tree(code) for code in product(range(len(FIVE_HOSTS)), repeat=3))
+    import networkx
 
-
-def _tree(code: tuple[int, ...]) -> tuple[str, ...]:
-    """Return the edges of the tree that has a Prüfer sequence."""
-    degree = [1 + code.count(host) for host in range(len(FIVE_HOSTS))]
-    edges = []
-    for host in code:
-        leaf = degree.index(1)
-        edges.append((leaf, host))
-        degree[leaf] -= 1
-        degree[host] -= 1
-    edges.append((degree.index(1), len(FIVE_HOSTS) - 1))
-    return tuple("".join(FIVE_HOSTS[end] for end in sorted(edge)) for edge in edges)
+    trees = map(networkx.from_prufer_sequence, product(range(len(FIVE_HOSTS)), repeat=3))
+    return tuple(
+        tuple("".join(FIVE_HOSTS[end] for end in sorted(edge)) for edge in tree.edges)
+        for tree in trees
+    )
 
 
 def throughputs_on(

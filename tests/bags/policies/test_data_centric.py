@@ -5,6 +5,7 @@ import pickle
 from dataclasses import replace
 from itertools import product
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -230,32 +231,28 @@ class OneByOne:
     def __init__(self, tree, work, order):
         self.tree, self.work, self.order = tree, work, order
         self.compute = np.zeros((tree.n_hosts, work.n_applications))
-        self.sent = np.zeros_like(self.compute)
+        # The tasks for each host, by column, pass these hosts.
+        self.way = np.eye(tree.n_hosts, dtype=bool)
+        for host in range(1, tree.n_hosts):
+            self.way[:, host] |= self.way[:, tree.parent[host]]
+
+    @property
+    def sent(self):
+        return self.way @ self.compute
 
     def groups(self, order):
         """Nodes as they take part in an operation; breadth first, a level at a time."""
         if order == "breadth":
             levels = range(int(self.tree.depth.max()) + 1)
             return [np.flatnonzero(self.tree.depth == level).tolist() for level in levels]
-        found = []
-
-        def visit(host):
-            children = sorted(
-                self.tree.children[host],
-                key=lambda child: self.tree.bandwidth[child] * (1 if order == "slow" else -1),
-            )
-            found.extend([host] if order == "fast" else [])
-            for child in children:
-                visit(child)
-            found.extend([host] if order == "slow" else [])
-
-        visit(0)
-        return [found]
+        widths = self.tree.bandwidth[1:]
+        edges = 1 + np.argsort(widths if order == "slow" else -widths, kind="stable")
+        graph = nx.DiGraph((int(self.tree.parent[host]), host) for host in edges.tolist())
+        walk = nx.dfs_postorder_nodes if order == "slow" else nx.dfs_preorder_nodes
+        return [list(walk(graph, 0))]
 
     def path(self, host):
-        while host > 0:
-            yield host
-            host = int(self.tree.parent[host])
+        return 1 + np.flatnonzero(self.way[1:, host])
 
     def idle(self, host):
         """1 - CPU of the paper, and 0 where there is no CPU."""
@@ -274,7 +271,7 @@ class OneByOne:
         epsilon = min([self.tree.speed[host] * self.idle(host) / flop, most])
         if self.work.byte[low] > 0:
             epsilon = min([epsilon, *(each / self.work.byte[low] for each in room)])
-        self.add(host, low, epsilon)
+        self.compute[host, low] += epsilon
         return epsilon
 
     def trade(self, host, high, low, gap):
@@ -287,14 +284,9 @@ class OneByOne:
         epsilon = min(
             gap / (1 + b[high] / b[low]), self.idle(host) / more, self.compute[host, high]
         )
-        self.add(host, high, -epsilon)
-        self.add(host, low, epsilon * b[high] / b[low])
+        self.compute[host, high] -= epsilon
+        self.compute[host, low] += epsilon * b[high] / b[low]
         return epsilon
-
-    def add(self, host, kind, rate):
-        self.compute[host, kind] += rate
-        for each in self.path(host):
-            self.sent[each, kind] += rate
 
     def throughput(self):
         return self.compute.sum(axis=0)
@@ -311,9 +303,8 @@ class OneByOne:
             low = int(np.argmin(np.where(near[1], ratio, np.inf)))
             if x[high] - x[low] < balance * x[low]:
                 return True
-            if self.step(high, low, c, ratio):
-                continue
-            return False
+            if not self.step(high, low, c, ratio):
+                return False
         return False
 
     def step(self, high, low, c, ratio):
@@ -329,9 +320,7 @@ class OneByOne:
             branch = min(used, key=lambda child: self.tree.bandwidth[child])
             flow = self.sent[branch, high]
             factor = max(0.9, 1 - 0.5 * gap / flow) if flow > 1e-3 * x[high] else 0.0
-            below = [u for u in range(1, self.tree.n_hosts) if branch in self.path(u)]
-            self.compute[below, high] *= factor
-            self.sent[below, high] *= factor
+            self.compute[self.way[branch], high] *= factor
             return True
         epsilon = min(self.compute[0, high], gap / (1 + c[high] / c[low]))
         self.compute[0, high] -= epsilon

@@ -1,8 +1,7 @@
-"""Curves of what a subtree makes of each byte, against linear programs; decisions by such rates."""
+"""Curves of what a subtree makes of each byte, against linear programs; links that it bans."""
 
 import itertools
 import math
-from collections import deque
 
 import numpy as np
 import pytest
@@ -19,8 +18,7 @@ from simplugin.bags.policies.price_curves import (
     worth,
 )
 from simplugin.bags.policies.price_negotiation import LinkFilter, Posted, slots_for
-from simplugin.bags.policies.prices import LEAD, priced
-from simplugin.bags.policy import NodeKnowledge, NodePlan, NodeState
+from simplugin.bags.policy import NodeKnowledge
 
 EVERYTHING = 10**6
 
@@ -135,72 +133,6 @@ def test_the_loss_of_points_left_out_is_what_it_is(seed):
     assert min(lost) >= -1e-12
     assert loss == pytest.approx(max(lost))
     assert loss > 0
-
-
-def state(rates, stock, asked, given=None, *, root=False, **fields):
-    """Return a node whose requests name no type unless they are said to."""
-    ones = [1.0] * len(stock)
-    return NodeState(
-        NodeKnowledge(ones, ones, ones, 1.0, [1.0] * (len(rates) - 1)),
-        root,
-        10,
-        list(stock),
-        NodePlan(tuple(map(tuple, rates))),
-        asked=list(asked),
-        queue=deque(),
-        given=given or [[0] * len(stock) for _ in rates],
-        **fields,
-    )
-
-
-def test_the_pair_most_behind_comes_first():
-    # Due at 1/1, 3/2, 2/4 in planned time.
-    rates = [[1.0, 0.0], [0.0, 2.0], [4.0, 0.0]]
-    given = [[0, 0], [0, 2], [1, 0]]
-    assert priced(state(rates, [5, 5], [1, 1, 1], given)) == (2, 0)
-    assert priced(state(rates, [5, 5], [1, 1, 0], given)) == (0, 0)
-    assert priced(state(rates, [0, 5], [1, 1, 1], given)) == (1, 1)
-    assert priced(state(rates, [5, 5], [1, 1, 1], given, port_free=False)) == (0, 0)
-    assert priced(state(rates, [5, 5], [0, 1, 1], given, port_free=False)) is None
-
-
-def test_below_the_root_a_type_waits_for_the_target_that_is_behind():
-    # The worker has had its share; the child, which is being sent something else, has not.
-    rates = [[1.0, 1.0], [1.0, 0.0]]
-    given = [[1, 0], [0, 0]]
-    assert priced(state(rates, [3, 0], [1, 0], given)) is None
-    assert priced(state(rates, [3, 0], [1, 0], [[1, 0], [1, 0]])) == (0, 0)
-    # Of another type it may have more.
-    assert priced(state(rates, [3, 1], [1, 0], given)) == (0, 1)
-
-
-def test_the_root_lets_no_type_run_away():
-    rates = [[1.0, 0.0], [0.0, 1.0]]
-    lead = int(LEAD)
-    # The next task of the other type is due at 1.
-    assert priced(state(rates, [300, 300], [1, 0], [[lead - 1, 0], [0, 0]], root=True)) == (0, 0)
-    ahead = [[lead, 0], [0, 0]]
-    assert priced(state(rates, [300, 300], [1, 0], ahead, root=True)) is None
-    # Once the other type has ended nobody waits for it.
-    assert priced(state(rates, [300, 0], [1, 0], ahead, root=True)) == (0, 0)
-
-
-def test_a_rare_type_of_a_target_does_not_come_early():
-    # One in fifty of what the child gets: due when it has had fifty of the others.
-    rates = [[0.0, 0.0], [50.0, 1.0]]
-    asked = [0, 1]
-    typed = {"wanted": [[0, 0], [0, 1]]}
-    assert priced(state(rates, [300, 300], asked, [[0, 0], [10, 0]], root=True, **typed)) == (1, 1)
-    early = [[0, 0], [10, 1]]
-    assert priced(state(rates, [300, 300], asked, early, root=True, **typed)) is None
-    due = [[0, 0], [60, 1]]
-    assert priced(state(rates, [300, 300], asked, due, root=True, **typed)) == (1, 1)
-
-
-def test_what_an_earlier_plan_left_goes_to_whoever_asks_last_of_all():
-    rates = [[0.0, 1.0], [0.0, 0.0]]
-    assert priced(state(rates, [1, 0], [0, 1])) == (1, 0)
-    assert priced(state(rates, [1, 1], [1, 1])) == (0, 1)
 
 
 SPLITS = [

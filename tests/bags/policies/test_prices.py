@@ -19,6 +19,7 @@ from simplugin.bags.policies.price_negotiation import LinkFilter, NegotiationPar
 from simplugin.bags.policies.prices import negotiate_prices, prices
 from simplugin.bags.policy import NodeKnowledge
 from simplugin.core.errors import InfeasibleError, WorkloadError
+from simplugin.optimum import models
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms.topologies.random_graphs import random_tree
@@ -28,24 +29,11 @@ FREE = NegotiationParameters(rent=0.0)
 
 def with_rent(tree, bags, rent):
     """Return the optimum of the fair throughput less rent times the ports' time, by a program."""
-    # In tasks per `unit` of time, and parts of all speeds.
-    unit = bags.flop.max() / tree.speed.sum()
-    shape = tree.n_hosts, bags.n_applications
-    computed, sent, fair = (
-        cp.Variable(shape, nonneg=True),
-        cp.Variable(shape, nonneg=True),
-        cp.Variable(),
-    )
-    port = cp.sum(cp.multiply(sent, bags.byte / tree.bandwidth[:, None] / unit), axis=1)
-    constraints = [
-        computed @ (bags.flop / bags.flop.max()) <= tree.speed / tree.speed.sum(),
-        cp.sum(computed, axis=0) >= fair * bags.weight,
-    ]
-    for host, below in enumerate(map(list, tree.children)):
-        constraints.append(sent[host] == computed[host] + cp.sum(sent[below], axis=0))
-        constraints.append(cp.sum(port[below]) <= 1)
-    best = cp.Problem(cp.Maximize(fair - rent * unit * cp.sum(port)), constraints)
-    return best.solve(solver=cp.HIGHS) / unit
+    model = models.steady_state(tree, bags)
+    port = cp.sum(cp.multiply(1 / tree.bandwidth, model["sent"] @ bags.byte))
+    scale = model.solve()
+    best = cp.Maximize((model["fair"] - rent * port) / scale)
+    return cp.Problem(best, model.problem.constraints).solve(solver=cp.HIGHS) * scale
 
 
 @pytest.mark.parametrize(
