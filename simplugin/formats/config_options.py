@@ -5,40 +5,32 @@ from __future__ import annotations
 import math
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
+from importlib import resources
+from typing import Any
 
 from simplugin.core.name_suggestions import did_you_mean
 from simplugin.platforms.validation import WARNING, PlatformProblem
 
-GOVERNORS = ("performance", "powersave", "ondemand", "conservative")
-"""Governors of the plug-in host_dvfs in a SimGrid without SMPI."""
+_TABLE = resources.files("simplugin.formats") / "simgrid_options.toml"
+_CONTENT: dict[str, dict[str, Any]] = tomllib.loads(_TABLE.read_text("utf-8"))
+_CHOICES: dict[str, list[str]] = _CONTENT["choices"]
+_VALUES: dict[str, list[str]] = _CONTENT["values"]
+OPTIONS = frozenset(_CHOICES).union(*_VALUES.values())
+"""Names of SimGrid's options."""
 
-ALIASES = {
-    "maxmin/precision": "precision/work-amount",
-    "model-check/soft-timeout": "model-check/timeout-soft",
-    "smpi/bw-factor": "network/bandwidth-factor",
-    "smpi/lat-factor": "network/latency-factor",
-    "surf/precision": "precision/timing",
-}
+ALIASES: dict[str, str] = _CONTENT["aliases"]
 """Old names of options that SimGrid 4.1 still takes, and today's."""
 
-_SOLVERS = ("maxmin", "fairbottleneck", "bmf")
-_CHOICES = {
-    "cpu/model": ("Cas01",),
-    "cpu/optim": ("Lazy", "TI", "Full"),
-    "cpu/solver": _SOLVERS,
-    "contexts/synchro": ("futex", "posix", "busy_wait"),
-    "disk/model": ("S19",),
-    "disk/solver": _SOLVERS,
-    "host/solver": ("fairbottleneck", "bmf"),  # those of parallel tasks
-    "network/optim": ("Lazy", "Full"),
-    "network/solver": _SOLVERS,
-    "network/model": ("raw", "LV08", "CM02", "SMPI", "Constant"),
-    "host/model": ("default", "ptask_L07"),
-    "plugin/dvfs/governor": GOVERNORS,
-}
+GOVERNORS = tuple(_CHOICES["plugin/dvfs/governor"])
+"""Governors of the plug-in host_dvfs in a SimGrid without SMPI."""
+
+PLUGINS: dict[str, str] = _CONTENT["plugins"]
+"""SimGrid's plug-ins; why each is refused, empty for those that work."""
+
 _FACTOR_STEP = re.compile(r"\d+:([-+.\deE]+)")
 
 
@@ -62,96 +54,32 @@ def is_factor(option: str, text: str) -> bool:
     return all(0 < each < math.inf or (no_delay and each == 0) for each in factors)
 
 
-# Valid values of the other options: the remedy, a check, and the options, as SimGrid
-# 4.1 lists them when it is built without SMPI and the model checker, and network/incremental, which
-# the plug-in adds.
-_VALUES: tuple[tuple[str, Callable[[str], object], str], ...] = (
-    (
+# The remedy and the check of each kind of values but texts.
+_CHECKS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "truths": (
         "write yes or no",
         re.compile("yes|on|true|1|no|off|false|0", re.IGNORECASE).fullmatch,
-        "cmonkey/tell cpu/maxmin-selective-update debug/clean-atexit debug/fullstack "
-        "debug/lmm-leaks debug/verbose-exit exception/cutpath help-nostop "
-        "model-check/communications-determinism model-check/debug model-check/debug-optimality "
-        "model-check/no-fork model-check/output-lts model-check/search-critical "
-        "model-check/send-determinism model-check/timeout network/crosstraffic "
-        "network/incremental network/maxmin-selective-update tracing tracing/actor tracing/basic "
-        "tracing/categorized tracing/disable-destroy tracing/disable_link tracing/disable_power "
-        "tracing/platform tracing/platform/topology tracing/smpi tracing/smpi/computing "
-        "tracing/smpi/display-sizes tracing/smpi/format/ti-one-file tracing/smpi/group "
-        "tracing/smpi/internals tracing/smpi/sleeping tracing/uncategorized tracing/vm",
     ),
-    (
+    "whole_numbers": (
         "give a whole number",
         re.compile(r"[+-]?(0x[\da-f]{1,7}|\d{1,9})", re.ASCII | re.IGNORECASE).fullmatch,
-        "cmonkey/host cmonkey/link cmonkey/pid contexts/guard-size contexts/nthreads "
-        "contexts/stack-size maxmin/concurrency-limit model-check/befs-threshold "
-        "model-check/cached-states-interval model-check/k-alternatives model-check/max-depth "
-        "model-check/max-errors model-check/parallel-thread model-check/rand-seed "
-        "model-check/timeout-soft plugin/dvfs/max-pstate plugin/dvfs/min-pstate tracing/precision",
     ),
-    (
+    "positive_numbers": (
         "give a number above 0, without a unit",
         lambda text: 0 < _number(text) < math.inf,
-        "network/loopback-bw plugin/dvfs/sampling-rate precision/timing precision/work-amount",
     ),
-    (
+    "numbers_from_0": (
         "give a number of 0 or more, without a unit",
         lambda text: 0 <= _number(text) < math.inf,
-        "cmonkey/time debug/breakpoint network/TCP-gamma network/loopback-lat network/weight-S",
     ),
-    (
+    "bandwidth_factors": (
         "give a number above 0, or factors by size such as '65472:0.94;0:0.81'",
         partial(is_factor, "network/bandwidth-factor"),
-        "network/bandwidth-factor",
     ),
-    (
+    "latency_factors": (
         "give a number of 0 or more, or factors by size such as '65472:11.6;0:8.9'",
         partial(is_factor, "network/latency-factor"),
-        "network/latency-factor",
     ),
-    (
-        "",
-        bool,
-        "contexts/factory model-check/exploration-algo model-check/reduction model-check/replay "
-        "model-check/strategy path plugin smpi/IB-penalty-factors smpi/buffering tracing/comment "
-        "tracing/comment-file tracing/filename tracing/smpi/format",
-    ),
-)
-OPTIONS = frozenset(_CHOICES).union(*(names.split() for _, _, names in _VALUES))
-"""Names of SimGrid's options."""
-
-_NOT_BY_NAME = "SimGrid 4.1 cannot start it by its name (bad_function_call), only a C++ program can"
-PLUGINS = {
-    "battery": _NOT_BY_NAME,
-    "chiller": _NOT_BY_NAME,
-    "cmonkey": "",
-    "host_dvfs": "",
-    "host_energy": "",
-    "host_load": "",
-    "link_energy": "",
-    "link_energy_wifi": "",
-    "link_load": "",
-    "solar_panel": _NOT_BY_NAME,
-    "task": _NOT_BY_NAME,
-    "vm_load": "neither platform files nor actors make virtual machines",
-}
-"""SimGrid's plug-ins; why each is refused, empty for those that work."""
-
-_NO_SMPI = "SimGrid is built without SMPI here"
-_IN_TURN = "actors of a simulation run one after the other, in the simulation's only thread"
-_REFUSED = {
-    "cmonkey/pid": "SimGrid numbers other processes than the simulation's actors",
-    "cmonkey/tell": "it counts SimGrid's own processes and steps, which the back ends do not share",
-    "contexts/factory": "each back end needs its own; SimGrid's Python bindings die with another",
-    "contexts/nthreads": _IN_TURN,
-    "contexts/synchro": _IN_TURN,
-    "debug/breakpoint": "it ends the process unless a debugger is attached",
-    "model-check": "SimGrid is built without its model checker here, which needs a C++ program",
-    "smpi": _NO_SMPI,
-    "tracing/actor": "the actors of the back end coroutines are none of SimGrid's; "
-    "the result's trace has them",
-    "tracing/smpi": _NO_SMPI,
-    "tracing/vm": "SimGrid 4.1 then refuses every platform ('container already present')",
 }
 
 
@@ -173,7 +101,8 @@ def option_refusal(option: str, value: str = "") -> str:
     if option == "plugin" and value:
         known = ", ".join(name for name, why in PLUGINS.items() if not why)
         return PLUGINS.get(value, f"SimGrid has no such plug-in; choose among {known}")
-    reasons = (why for name, why in _REFUSED.items() if f"{option}/".startswith(f"{name}/"))
+    refused = _CONTENT["refused"].items()
+    reasons = (why for name, why in refused if f"{option}/".startswith(f"{name}/"))
     return next(reasons, "")
 
 
@@ -241,6 +170,6 @@ def _faults(option: str, value: str, known: Collection[str] | None) -> Iterator[
         every = f"write {' or '.join(_CHOICES[option])}"
         yield f"option {option!r} is {value!r}", did_you_mean(value, _CHOICES[option]) or every
     else:
-        for remedy, fits, names in _VALUES:
-            if remedy and option in names.split() and not fits(value):
+        for kind, (remedy, fits) in _CHECKS.items():
+            if option in _VALUES[kind] and not fits(value):
                 yield f"option {option!r} is {value!r}", remedy

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from importlib import resources
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -251,56 +253,12 @@ def _require_few(points: Points, until: float) -> None:
 
 HOUR = 3600.0
 
-# Fits of the Failure Trace Archive in hours, those of availability before those of
-# unavailability: exponential (mean), Weibull (shape, scale), lognormal (mean and standard
-# deviation of the logarithm), gamma (shape, scale). See `model_named` for the source.
-_Fits = tuple[tuple[float, ...], tuple[float, ...]]
-ARCHIVE: Mapping[str, Mapping[str, _Fits]] = {
-    "g5k06": {
-        "exponential": ((32.41,), (7.41,)),
-        "weibull": ((0.48, 14.37), (0.35, 0.47)),
-        "lognormal": ((1.51, 2.42), (-2.0, 2.2)),
-        "gamma": ((0.34, 94.35), (0.19, 39.92)),
-    },
-    "lanl05": {
-        "exponential": ((1779.99,), (5.92,)),
-        "weibull": ((0.48, 816.60), (0.58, 2.18)),
-        "lognormal": ((5.56, 2.39), (0.05, 1.42)),
-        "gamma": ((0.35, 5102.71), (0.38, 15.44)),
-    },
-    "microsoft99": {
-        "exponential": ((67.01,), (16.49,)),
-        "weibull": ((0.55, 35.30), (0.60, 9.34)),
-        "lognormal": ((2.62, 1.84), (1.42, 1.54)),
-        "gamma": ((0.41, 162.19), (0.46, 35.52)),
-    },
-    "nd07cpu": {
-        "exponential": ((13.73,), (4.25,)),
-        "weibull": ((0.45, 4.16), (0.51, 0.74)),
-        "lognormal": ((0.30, 2.20), (-1.02, 1.27)),
-        "gamma": ((0.30, 46.16), (0.28, 15.07)),
-    },
-    "overnet03": {
-        "exponential": ((2.29,), (12.00,)),
-        "weibull": ((0.85, 2.04), (0.44, 2.98)),
-        "lognormal": ((0.19, 0.98), (0.08, 1.80)),
-        "gamma": ((0.91, 2.53), (0.29, 41.64)),
-    },
-    "pl05": {
-        "exponential": ((159.49,), (49.61,)),
-        "weibull": ((0.33, 19.35), (0.36, 5.59)),
-        "lognormal": ((1.44, 2.86), (0.40, 2.45)),
-        "gamma": ((0.20, 788.03), (0.21, 237.65)),
-    },
-}
-SYSTEMS: Mapping[str, str] = {
-    "g5k06": "hosts of Grid'5000 (2006)",
-    "lanl05": "nodes of 22 clusters at Los Alamos (1996-2005)",
-    "microsoft99": "desktop hosts at Microsoft (1999)",
-    "nd07cpu": "desktop hosts at Notre Dame, up while their CPU is idle (2007)",
-    "overnet03": "peers of the file-sharing network Overnet (2003)",
-    "pl05": "hosts of PlanetLab (2005)",
-}
+_TABLE = resources.files("simplugin.platforms.availability") / "failure_trace_archive.toml"
+_CONTENT: dict[str, dict[str, Any]] = tomllib.loads(_TABLE.read_text("utf-8"))
+SYSTEMS: dict[str, str] = {system: fits.pop("hosts") for system, fits in _CONTENT.items()}
+ARCHIVE: dict[str, dict[str, list[list[float]]]] = _CONTENT
+"""Of each system and law, the parameters of times up and of times down [h]."""
+
 SCHROEDER_GIBSON = "schroeder-gibson06"
 
 
@@ -435,7 +393,7 @@ def model_named(text: str, start: str = "stationary") -> Outages:
     return Outages(up, down, start)
 
 
-def _law(name: str, fit: tuple[float, ...]) -> Law:
+def _law(name: str, fit: Sequence[float]) -> Law:
     """Return the law of a fit in hours, in s."""
     if name == "weibull":
         return Law(name, (fit[0], fit[1] * HOUR))
