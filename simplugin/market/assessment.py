@@ -295,17 +295,10 @@ def _demand(outcome: PricedAssignment) -> CurvePlot:
     """Return the demand curve."""
     market = outcome.market
     price, tasks = demand_curve(market)
-    return CurvePlot(
-        "demand",
-        "Demand at a price, and the tasks that there are",
-        "tasks",
-        "price [G$]",
-        {
-            "demand": (tasks, price),
-            "tasks": (np.full(2, float(market.m)), np.array([0.0, float(market.values.max())])),
-        },
-        lines={"market price": outcome.price},
-    )
+    there = np.full(2, float(market.m)), np.array([0.0, float(market.values.max())])
+    curves, lines = {"demand": (tasks, price), "tasks": there}, {"market price": outcome.price}
+    title = "Demand at a price, and the tasks that there are"
+    return CurvePlot("demand", title, "tasks", "price [G$]", curves, lines)
 
 
 def demand_curve(market: BundleMarket) -> tuple[Floats, Floats]:

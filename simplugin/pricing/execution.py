@@ -275,17 +275,11 @@ def _trajectory(sharing: SharedDeployment, result: Result) -> Trajectory:
     rates, host_price, link_price = np.split(
         values, [sharing.n_agents, sharing.n_agents + sharing.n_hosts], axis=1
     )
-    return Trajectory(
-        np.array([sharing.throughput(rate) for rate in rates]),
-        np.array([sharing.overload(rate) for rate in rates]),
-        rates[-1],
-        host_price,
-        link_price,
-        date,
-        total,
-        rates,
-        total * sent / (float(sent[-1]) or 1.0),
-    )
+    throughput = np.array([sharing.throughput(rate) for rate in rates])
+    overload = np.array([sharing.overload(rate) for rate in rates])
+    sent = total * sent / (float(sent[-1]) or 1.0)
+    end = rates[-1], host_price, link_price
+    return Trajectory(throughput, overload, *end, date, total, rates, sent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -512,17 +506,11 @@ def simulate_periodic(
     )
     date, rates, prices = result.value_of("monitor")
     throughput = np.array([sharing.throughput(rate) for rate in rates])
-    return PeriodicRun(
-        date,
-        throughput,
-        rates,
-        prices[: sharing.n_hosts],
-        prices[sharing.n_hosts :],
-        settings.period,
-        float(result.links.bytes.sum()),
-        result,
-        None if grain is None else measured(sharing, result, grain, date, throughput),
-    )
+    host_price, link_price = np.split(prices, [sharing.n_hosts])
+    sent = float(result.links.bytes.sum())
+    tasks = None if grain is None else measured(sharing, result, grain, date, throughput)
+    seen = date, throughput, rates, host_price, link_price
+    return PeriodicRun(*seen, settings.period, sent, result, tasks)
 
 
 async def monitor(

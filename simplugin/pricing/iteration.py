@@ -117,15 +117,8 @@ def iterate(
             rated.append(rate)
     host_price, link_price = (np.array(each) for each in zip(*priced, strict=True))
     throughput, overload = (np.array(each) for each in zip(*seen, strict=True))
-    return Trajectory(
-        throughput,
-        overload,
-        rate,
-        host_price,
-        link_price,
-        np.full(rounds + 1, np.nan),
-        rates=np.array(rated) if rates else None,
-    )
+    dates, kept = np.full(rounds + 1, np.nan), np.array(rated) if rates else None
+    return Trajectory(throughput, overload, rate, host_price, link_price, dates, rates=kept)
 
 
 def _checked(what: str, values: Any, size: int) -> Floats:

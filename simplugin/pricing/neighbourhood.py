@@ -215,20 +215,13 @@ def neighbourhoods(
     for application, master in zip(applications, sharing.masters.tolist(), strict=False):
         seats[master] = replace(seats[master], start=application.start, end=application.end)
     _join_masters(sharing, seats, prefix)
-    return Neighbourhoods(
-        tuple(seats),
-        tuple(
-            ManagerNeighbourhood(
-                agents + resource,
-                resource < hosts,
-                resource if resource < hosts else resource - hosts,
-                Circle(address(agent, agents + resource) for agent in users),
-            )
-            for resource, users in enumerate(members)
-            if users
-        ),
-        tuple(stands),
-    )
+    managers = []
+    for resource, users in enumerate(members):
+        number, place = agents + resource, resource if resource < hosts else resource - hosts
+        circle = Circle(address(agent, number) for agent in users)
+        if users:
+            managers.append(ManagerNeighbourhood(number, resource < hosts, place, circle))
+    return Neighbourhoods(tuple(seats), tuple(managers), tuple(stands))
 
 
 def _seat(
@@ -242,11 +235,12 @@ def _seat(
     parent, computes = int(sharing.parent[agent]), bool(sharing.computes[agent])
     host = sharing.n_agents + int(sharing.host[agent])
     link = sharing.n_agents + sharing.n_hosts + int(sharing.link[agent])
+    flop, byte = float(sharing.flop[application]), float(sharing.byte[application])
     return AgentNeighbourhood(
         agent,
         application,
-        float(sharing.flop[application]),
-        float(sharing.byte[application]),
+        flop,
+        byte,
         float(sharing.weight[application]),
         computes,
         address(parent, agent) if parent >= 0 else None,

@@ -351,14 +351,6 @@ def _measure(
     date, agent = np.array(columns[0], dtype=np.float64), np.array(columns[1], dtype=np.int64)
     counted = (date > window[0]) & (date <= window[1])
     ended = np.bincount(sharing.application[agent[counted]], minlength=sharing.n_applications)
-    return Dispatch(
-        ended * grain / (window[1] - window[0]),
-        theoretical,
-        window,
-        grain,
-        arrived,
-        agent,
-        np.array(columns[2], dtype=np.int64),
-        date,
-        result,
-    )
+    throughput, task = ended * grain / (window[1] - window[0]), np.array(columns[2], dtype=np.int64)
+    aim = theoretical, window, grain
+    return Dispatch(throughput, *aim, arrived, agent, task, date, result)

@@ -143,14 +143,8 @@ async def agent(me: Actor, station: AgentSetup) -> tuple[int, list[tuple[int, fl
     for _ in range(me.host.cores):
         me.spawn(_compute, desk, name=f"{station.name} computes", daemon=True)
     for queue, child in enumerate(station.children, 1):
-        me.spawn(
-            _receive_requests,
-            desk,
-            queue,
-            child,
-            name=f"{station.name} serves {child.name}",
-            daemon=True,
-        )
+        name = f"{station.name} serves {child.name}"
+        me.spawn(_receive_requests, desk, queue, child, name=name, daemon=True)
     if station.parent is None:
         me.spawn(_release, desk, name=f"{station.name} releases", daemon=True)
     else:

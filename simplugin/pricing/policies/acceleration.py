@@ -140,22 +140,16 @@ class AcceleratedMarketIteration:
         if len(requests) > MEMORY + 1:
             requests, remembered, products = requests[1:], remembered[1:], products[1:, 1:]
         least = min(state.least, float(products[-1, -1]))
+        plain = AcceleratedState(after, requests, remembered, products, 1.0, least, None)
         if len(requests) < 2:
-            return AcceleratedState(after, requests, remembered, products, 1.0, least, None)
+            return plain
         stride = 2 * state.stride if steady(products) else 1.0
         if stride > 1:
             request = before.request + stride * residual
         else:
             request = mix(requests, remembered, coefficients(products))
-        return AcceleratedState(
-            replace(after, request=request),
-            requests,
-            remembered,
-            products,
-            stride,
-            least,
-            after.request,
-        )
+        moved = replace(after, request=request)
+        return replace(plain, market=moved, stride=stride, plain=after.request)
 
 
 def accelerated(market: MarketState) -> AcceleratedState:
@@ -172,16 +166,9 @@ def undone(state: AcceleratedState) -> AcceleratedState:
         number=state.market.number + 1,
         next_metric=max(state.market.next_metric, state.market.number + 2),
     )
-    last = slice(-1, None)
-    return AcceleratedState(
-        market,
-        state.requests[last],
-        state.residuals[last],
-        state.products[last, last],
-        1.0,
-        state.least,
-        None,
-    )
+    requests, residuals = state.requests[-1:], state.residuals[-1:]
+    products = state.products[-1:, -1:]
+    return AcceleratedState(market, requests, residuals, products, 1.0, state.least, None)
 
 
 def total(

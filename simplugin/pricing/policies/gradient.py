@@ -350,14 +350,10 @@ class GradientIteration:
             raise WorkloadError("max-min fairness has no gradient; give a finite alpha")
         own = self.steps.of_agents(sharing.application)
         rate = np.where(sharing.computes, own.start_rate, 0.0)
-        return GradientState(
-            rate,
-            rate,
-            np.full(sharing.n_hosts, self.steps.start_host_price),
-            np.full(sharing.n_links, self.steps.start_link_price),
-            sharing.throughput(rate),
-            sharing.gather(sharing.computes.astype(float)),
-        )
+        host_price = np.full(sharing.n_hosts, self.steps.start_host_price)
+        link_price = np.full(sharing.n_links, self.steps.start_link_price)
+        count = sharing.gather(sharing.computes.astype(float))
+        return GradientState(rate, rate, host_price, link_price, sharing.throughput(rate), count)
 
     def round(
         self, sharing: SharedDeployment, utility: AlphaFair, state: GradientState
@@ -393,14 +389,8 @@ class GradientIteration:
             demands = host_demand(sharing, inverse), link_demand(sharing, inverse, count)
         terms = zip(prices, loads, capacities, demands, sizes, strict=True)
         host_price, link_price = (np.asarray(next_price(*each)) for each in terms)
-        return GradientState(
-            rate,
-            np.asarray(next_memory(state.rate, state.memory, steps)),
-            host_price,
-            link_price,
-            throughput,
-            state.count,
-        )
+        memory = np.asarray(next_memory(state.rate, state.memory, steps))
+        return GradientState(rate, memory, host_price, link_price, throughput, state.count)
 
 
 def _over_links(sharing: SharedDeployment, values: Floats) -> Floats:

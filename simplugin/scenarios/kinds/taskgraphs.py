@@ -459,15 +459,9 @@ def run(scenario: Scenario) -> ScenarioResult:
             for graph, bound in zip(graphs.graphs, bounds, strict=True)
         ]
     cores = {host.name: host.cores for host in resolve(platform).hosts}
-    found = GraphAssessment(
-        done,
-        np.array(own),
-        together.value,
-        np.array([each.value for each in bounds]),
-        shares,
-        np.array([max(map(cores.__getitem__, hosts)) for hosts in site.hosts]),
-        program,
-    )
+    most = np.array([max(map(cores.__getitem__, hosts)) for hosts in site.hosts])
+    least = together.value, np.array([each.value for each in bounds])
+    found = GraphAssessment(done, np.array(own), *least, shares, most, program)
     return replace(
         ScenarioResult.of(found, done.result, optima=tuple(optima)),
         schedule=found.chart(scenario.title),
