@@ -107,11 +107,7 @@ def balanced_split(times: ArrayLike, m: int, caps: ArrayLike | None = None) -> A
 
 
 def rates_for(
-    values: ArrayLike,
-    amounts: ArrayLike,
-    price: float,
-    idle: float = 0.5,
-    part: float = 0.5,
+    values: ArrayLike, amounts: ArrayLike, price: float, idle: float = 0.5, part: float = 0.5
 ) -> Floats:
     r"""Return discount rates under which amounts are the unique optimum at a clearing price.
 

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 
 def deploy(
-    graph: Graph,
-    applications: Sequence[Application],
-    trees: Trees | None = None,
+    graph: Graph, applications: Sequence[Application], trees: Trees | None = None
 ) -> SharedDeployment:
     """Deploy applications as trees over a graph.
 

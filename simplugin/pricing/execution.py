@@ -14,22 +14,12 @@ from simplugin.core.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.platform import Platform
-from simplugin.pricing.actors.delivery import (
-    Envelope,
-    RolePlace,
-    RoleRecord,
-    act,
-    act_periodically,
-)
+from simplugin.pricing.actors.delivery import Envelope, RolePlace, RoleRecord, act, act_periodically
 from simplugin.pricing.actors.dispatchers import AgentSetup, agent
 from simplugin.pricing.changes import CapacityChange, ProblemInterval, changing, reachable
 from simplugin.pricing.iteration import Trajectory, require_rounds, settled
 from simplugin.pricing.method import Method, Role, Roles, State, check_start, require_method
-from simplugin.pricing.neighbourhood import (
-    ManagerNeighbourhood,
-    Neighbourhoods,
-    neighbourhoods,
-)
+from simplugin.pricing.neighbourhood import ManagerNeighbourhood, Neighbourhoods, neighbourhoods
 from simplugin.pricing.policies.task_queues import Proportions
 from simplugin.pricing.task_dispatch import Dispatch, live_stations, measured
 from simplugin.simulation import Actor, Result, SimGridOptions
@@ -131,9 +121,7 @@ def negotiate(
     first = safe[0] if first in failing else first
     asked = sharing, method, rounds, utility, envelope or Envelope(), start, bool(failing)
     result = simulate(
-        model,
-        [(first, run_rounds, *asked)],
-        **with_defaults(simulation, SimGridOptions.linear()),
+        model, [(first, run_rounds, *asked)], **with_defaults(simulation, SimGridOptions.linear())
     )
     return PriceNegotiation(_trajectory(sharing, result), result)
 

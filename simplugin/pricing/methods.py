@@ -20,11 +20,7 @@ from simplugin.pricing.actors.periodic_market import PeriodicMarketAgent, Period
 from simplugin.pricing.method import Method, Roles
 from simplugin.pricing.neighbourhood import AgentNeighbourhood, ManagerNeighbourhood
 from simplugin.pricing.policies.acceleration import AcceleratedMarketIteration, AcceleratedState
-from simplugin.pricing.policies.gradient import (
-    GradientIteration,
-    GradientState,
-    StepSizes,
-)
+from simplugin.pricing.policies.gradient import GradientIteration, GradientState, StepSizes
 from simplugin.pricing.policies.market import MarketIteration, MarketState
 from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 

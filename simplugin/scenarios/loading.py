@@ -25,12 +25,7 @@ from simplugin.inputs.sections import PlatformSection, SchedulerSection, Section
 from simplugin.scenarios.kinds import KINDS, kind_called
 from simplugin.scenarios.ranges import is_too_large
 from simplugin.scenarios.scenario import Scenario, ScenarioResult, WorkloadKind, scenario_error
-from simplugin.scenarios.sections import (
-    NEED_TRACE,
-    MetricsSection,
-    OutputSection,
-    SimulationTable,
-)
+from simplugin.scenarios.sections import NEED_TRACE, MetricsSection, OutputSection, SimulationTable
 from simplugin.simulation.options import Progress, SimulationOptions
 
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "metrics", "output")

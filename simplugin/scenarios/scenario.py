@@ -24,12 +24,7 @@ from simplugin.results.row import Best, Metric, Row
 from simplugin.results.tables import ResultTable
 from simplugin.scenarios.generators.registry import Generator, generator_called
 from simplugin.scenarios.importing import importable
-from simplugin.scenarios.sections import (
-    BELOW,
-    TRACE_FILE,
-    MetricsSection,
-    OutputSection,
-)
+from simplugin.scenarios.sections import BELOW, TRACE_FILE, MetricsSection, OutputSection
 from simplugin.simulation.options import SimulationOptions
 
 if TYPE_CHECKING:
@@ -261,10 +256,7 @@ class Scenario:
 
     @contextmanager
     def errors_at(
-        self,
-        *key: str | int,
-        of: type[Exception] | tuple[type[Exception], ...],
-        before: str = "",
+        self, *key: str | int, of: type[Exception] | tuple[type[Exception], ...], before: str = ""
     ) -> Iterator[None]:
         """Locate errors of a block at a key.
 

@@ -74,12 +74,7 @@ def test_a_share_that_is_whole_but_for_rounding_is_whole():
     assert largest_share(2**52, 1, 1) == 2**52
 
 
-LIMITS = [
-    (np.inf, None),
-    ([5, np.inf], [5, 2**53]),
-    (10**30, 2**53),
-    ([0, 10], [0, 10]),
-]
+LIMITS = [(np.inf, None), ([5, np.inf], [5, 2**53]), (10**30, 2**53), ([0, 10], [0, 10])]
 
 
 @pytest.mark.parametrize(("given", "kept"), LIMITS)

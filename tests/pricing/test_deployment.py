@@ -19,12 +19,7 @@ from simplugin.workloads import Application, SharedDeployment
 
 # A square a-b-d-c with a tail d-e.
 SQUARE_ENDS = np.array([[0, 1], [0, 2], [1, 3], [2, 3], [3, 4]])
-SQUARE = Graph.duplex(
-    "abcde",
-    np.array([1e9, 2e9, 0.0, 3e9, 4e9]),
-    SQUARE_ENDS,
-    np.full(5, 1e6),
-)
+SQUARE = Graph.duplex("abcde", np.array([1e9, 2e9, 0.0, 3e9, 4e9]), SQUARE_ENDS, np.full(5, 1e6))
 FROM_A = Application("left", "a", flop=1e6, byte=10)
 FROM_E = Application("right", "e", flop=2e6, byte=20, weight=3)
 

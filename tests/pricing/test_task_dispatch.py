@@ -209,9 +209,7 @@ def test_every_task_is_computed_once_at_most(report):
         agents = np.sum(sharing.application == number)
         assert released - 17 * 5 * agents <= len(mine) <= released
     below = np.bincount(
-        sharing.parent[sharing.parent >= 0],
-        done.arrived[sharing.parent >= 0],
-        sharing.n_agents,
+        sharing.parent[sharing.parent >= 0], done.arrived[sharing.parent >= 0], sharing.n_agents
     )
     computed = np.bincount(done.agent, minlength=sharing.n_agents)
     assert np.all(computed + below <= done.arrived)

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from simplugin.core.errors import ActivityError, HostFailureException
-from simplugin.market.actors.messages import (
-    Announcement,
-    Award,
-    MarketMailbox,
-    NegotiationMessage,
-)
+from simplugin.market.actors.messages import Announcement, Award, MarketMailbox, NegotiationMessage
 from simplugin.market.actors.stations import PeerRecords, PeerStation
 from simplugin.market.policies.negotiation import (
     BundleNegotiation,

@@ -15,13 +15,7 @@ from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
 from simplugin.inputs.locations import shown
 from simplugin.market.model import checked_payments
-from simplugin.workloads.bundle_markets import (
-    TOLERANCE,
-    Amounts,
-    BundleMarket,
-    Floats,
-    log_mean,
-)
+from simplugin.workloads.bundle_markets import TOLERANCE, Amounts, BundleMarket, Floats, log_mean
 
 # A kind, then numbers.
 Message = tuple[Any, ...]

@@ -14,13 +14,7 @@ from simplugin.market.policies.negotiation import (
     Scheduler,
     negotiate,
 )
-from simplugin.workloads.bundle_markets import (
-    MOST_OFF,
-    WHOLE_SHARE,
-    Amounts,
-    BundleMarket,
-    Floats,
-)
+from simplugin.workloads.bundle_markets import MOST_OFF, WHOLE_SHARE, Amounts, BundleMarket, Floats
 
 
 def round_robin(count: int, caps: Amounts) -> Amounts:

@@ -23,14 +23,7 @@ from simplugin.core.errors import WorkloadError
 from simplugin.pricing.actors.market import MarketAgent, MarketManager, Received, clear
 from simplugin.pricing.method import Message, Posts
 from simplugin.pricing.neighbourhood import ABOVE, ACROSS, BELOW, Circle
-from simplugin.pricing.policies.acceleration import (
-    MEMORY,
-    SLACK,
-    coefficients,
-    grown,
-    mix,
-    steady,
-)
+from simplugin.pricing.policies.acceleration import MEMORY, SLACK, coefficients, grown, mix, steady
 
 Pair = tuple[float, float]
 

@@ -14,12 +14,7 @@ from typing import ClassVar
 
 from simplugin.pricing.actors.delivery import News
 from simplugin.pricing.method import CLOCK, SENSOR, Message, Posts, Role
-from simplugin.pricing.neighbourhood import (
-    ABOVE,
-    BELOW,
-    AgentNeighbourhood,
-    ManagerNeighbourhood,
-)
+from simplugin.pricing.neighbourhood import ABOVE, BELOW, AgentNeighbourhood, ManagerNeighbourhood
 from simplugin.pricing.policies.gradient import (
     AgentSteps,
     GradientAssumptions,

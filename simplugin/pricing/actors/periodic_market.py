@@ -15,13 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
 from simplugin.pricing.actors.delivery import News
-from simplugin.pricing.actors.market import (
-    MarketAgent,
-    MarketManager,
-    clear,
-    imbalance,
-    marginal,
-)
+from simplugin.pricing.actors.market import MarketAgent, MarketManager, clear, imbalance, marginal
 from simplugin.pricing.actors.market_slots import MetricSchedule
 from simplugin.pricing.method import CLOCK, SENSOR, Message, Posts
 

@@ -22,8 +22,7 @@ from simplugin.platforms.topologies import random_graphs, shapes
 from simplugin.platforms.topologies.shapes import SPEED, STAR_LATENCY, Capacities, Parts
 
 Routing = Annotated[
-    str,
-    Field(description='"Full": routes between neighbours only; "DijkstraCache": between all.'),
+    str, Field(description='"Full": routes between neighbours only; "DijkstraCache": between all.')
 ]
 Seed = Annotated[int, Field(ge=0, description="Seed of the draws.")]
 

@@ -245,9 +245,5 @@ def _change(
 
 SCHEDULERS = Schedulers("bags", POLICIES, BagSchedulerSection, by_position=2)
 KIND = WorkloadKind(
-    workload=BagsWorkload,
-    run=run,
-    schedulers=SCHEDULERS,
-    check=check,
-    outputs=("result", "curves"),
+    workload=BagsWorkload, run=run, schedulers=SCHEDULERS, check=check, outputs=("result", "curves")
 )

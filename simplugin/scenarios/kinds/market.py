@@ -39,12 +39,7 @@ from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.scenarios.kinds.market_workload import BundlesWorkload, bundles_of
 from simplugin.scenarios.scenario import Scenario, ScenarioResult, Schedulers, WorkloadKind
-from simplugin.scenarios.schedulers import (
-    PARAMETERS,
-    ChosenScheduler,
-    policy_of,
-    read_scheduler,
-)
+from simplugin.scenarios.schedulers import PARAMETERS, ChosenScheduler, policy_of, read_scheduler
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.bundle_markets import BundleMarket, largest_share
 from simplugin.workloads.bundles import Bundle

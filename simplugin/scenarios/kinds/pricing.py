@@ -8,12 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from simplugin.core.errors import (
-    InfeasibleError,
-    PlatformError,
-    SimpluginError,
-    WorkloadError,
-)
+from simplugin.core.errors import InfeasibleError, PlatformError, SimpluginError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Time

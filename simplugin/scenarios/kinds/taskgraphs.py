@@ -37,11 +37,7 @@ from simplugin.taskgraphs.assessment import GraphAssessment
 from simplugin.taskgraphs.assumptions import ModelAssumptions
 from simplugin.taskgraphs.execution import GraphExecution, execute
 from simplugin.taskgraphs.platform_sites import site_of
-from simplugin.taskgraphs.policies.allocation import (
-    Allocation,
-    Allocator,
-    check_allocations,
-)
+from simplugin.taskgraphs.policies.allocation import Allocation, Allocator, check_allocations
 from simplugin.taskgraphs.policies.lists import global_ordering
 from simplugin.taskgraphs.policies.mapping import OnlineMapper, Revision, plan
 from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised

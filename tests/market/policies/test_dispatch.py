@@ -12,11 +12,7 @@ from simplugin.market.actors.global_schedulers import GlobalSchedulerState
 from simplugin.market.actors.local_schedulers import seconds
 from simplugin.market.actors.messages import Announcement, Capacity, Estimate, Submission
 from simplugin.market.model import MarketTerms, completion_times
-from simplugin.market.policies.dispatch import (
-    Situation,
-    completion_of_best,
-    first_idle,
-)
+from simplugin.market.policies.dispatch import Situation, completion_of_best, first_idle
 from simplugin.market.policies.negotiation import party_generator
 from simplugin.market.policies.shares import one_by_one, round_robin
 from simplugin.papers.zheng.random_markets import random_market

@@ -20,11 +20,7 @@ from simplugin.market.policies.negotiation import (
 )
 from simplugin.market.policies.shipped import NEGOTIATIONS, as_negotiation
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.papers.zheng.negotiations import (
-    bisection_rounds,
-    median_rounds,
-    secant_rounds,
-)
+from simplugin.papers.zheng.negotiations import bisection_rounds, median_rounds, secant_rounds
 from simplugin.papers.zheng.random_markets import random_market
 
 # Replies in which all numbers are counts of tasks.
