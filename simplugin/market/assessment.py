@@ -330,13 +330,8 @@ def _queue(deals: Sequence[Deal]) -> CurvePlot:
     submitted = np.array([deal.submitted for deal in deals])
     called = np.array([deal.called for deal in deals])
     finished = np.array([deal.finished for deal in deals])
-    return CurvePlot(
-        "queue",
-        "Bundles in the system",
-        "simulated time [s]",
-        "bundles",
-        {"all": _present(submitted, finished), "waiting": _present(submitted, called)},
-    )
+    curves = {"all": _present(submitted, finished), "waiting": _present(submitted, called)}
+    return CurvePlot("queue", "Bundles in the system", "simulated time [s]", "bundles", curves)
 
 
 def _present(come: Floats, go: Floats) -> tuple[Floats, Floats]:

@@ -159,12 +159,9 @@ def execute(
     else:
         own_site = (schedulers[0], peers[0], talks, given)
         actor = Placement(site.scheduler, one_site, own_site, name=_MARKET)
+    model = site.platform() if platform is None else platform
     try:
-        result = simulate(
-            site.platform() if platform is None else platform,
-            [actor],
-            **with_defaults(simulation, SimGridOptions.linear()),
-        )
+        result = simulate(model, [actor], **with_defaults(simulation, SimGridOptions.linear()))
     except ActorError as error:
         # Errors of a negotiation about its market are for the caller.
         if isinstance(error.__cause__, InfeasibleError | WorkloadError):

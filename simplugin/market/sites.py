@@ -80,13 +80,10 @@ def site_of(
         )
     routes = [found[name] for name in wanted]
     links = {link.name: link for link in resolved.links}
-    return PeerSite(
-        tuple(wanted),
-        np.array([speed[name] for name in wanted]),
-        np.array([_narrowest(route, links) for route in routes]),
-        latency=max(route.latency for route in routes),
-        scheduler=scheduler,
-    )
+    speeds = np.array([speed[name] for name in wanted])
+    bandwidth = np.array([_narrowest(route, links) for route in routes])
+    latency = max(route.latency for route in routes)
+    return PeerSite(tuple(wanted), speeds, bandwidth, latency=latency, scheduler=scheduler)
 
 
 def shared_site(

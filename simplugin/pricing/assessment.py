@@ -137,17 +137,11 @@ class PricingAssessment:
         names = self.sharing.applications[:_MOST_CURVES]
         ratios = {name: reached[:, k] / best[k] for k, name in enumerate(names) if best[k] > 0}
         largest, optimum = {"overload": overload}, {"optimum": self.optimum.objective}
+        one = {"optimum": 1.0}
         title, y = "Objective, of rates reduced to fit", "sum of utilities"
         return (
             _by_round("objective", title, y, {"objective": fitting}, optimum),
-            _by_round(
-                "throughputs",
-                "Throughputs",
-                "throughput / optimum",
-                ratios,
-                {"optimum": 1.0},
-                names,
-            ),
+            _by_round("throughputs", "Throughputs", "throughput / optimum", ratios, one, names),
             _by_round("overload", "Largest overload of a resource", "excess / capacity", largest),
             self._prices(),
         )
@@ -376,27 +370,17 @@ class Recovery:
             columns = each.interval.applications[there]
             ratio[np.ix_(seen, columns)] = each.samples[0][:, there] / best[there]
             error[seen] = each.errors
-        shown = self.sharing.applications[:_MOST_CURVES]
-        return (
-            CurvePlot(
-                "throughputs",
-                "Throughputs, relative to the optimum between changes",
-                "date [s]",
-                "throughput / optimum",
-                {name: (date, ratio[:, k]) for k, name in enumerate(shown)},
-                {"optimum": 1.0},
-                groups=shown,
-            ),
-            CurvePlot(
-                "errors",
-                "Worst error of a throughput, or overload",
-                "date [s]",
-                f"relative error, or {_LEAST_ERROR:g}",
-                {"error": (date, np.maximum(error, _LEAST_ERROR))},
-                {f"{level:.0%}": level for level in _RETURN_LEVELS},
-                log_y=True,
-            ),
+        shown, x = self.sharing.applications[:_MOST_CURVES], "date [s]"
+        ratios = {name: (date, ratio[:, k]) for k, name in enumerate(shown)}
+        title, y = "Throughputs, relative to the optimum between changes", "throughput / optimum"
+        throughputs = CurvePlot("throughputs", title, x, y, ratios, {"optimum": 1.0}, groups=shown)
+        curves = {"error": (date, np.maximum(error, _LEAST_ERROR))}
+        levels = {f"{level:.0%}": level for level in _RETURN_LEVELS}
+        title, y = (
+            "Worst error of a throughput, or overload",
+            f"relative error, or {_LEAST_ERROR:g}",
         )
+        return throughputs, CurvePlot("errors", title, x, y, curves, levels, log_y=True)
 
 
 def events_of(

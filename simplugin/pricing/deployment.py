@@ -120,21 +120,14 @@ def _deployed(
     place = np.empty_like(order)
     place[order] = agent
     above = parent[order]
-    return SharedDeployment(
-        tuple(names),
-        graph.hosts,
-        tuple(links),
-        np.array([application.flop for application in applications]),
-        np.array([application.byte for application in applications]),
-        np.array([application.weight for application in applications]),
-        graph.speed,
-        bandwidth,
-        owner[origin][order],
-        host[origin][order],
-        np.where(above >= 0, place[above], -1),
-        np.concatenate(passed)[order],
-        (computes[origin] & (agent == last[origin]))[order],
-    )
+    flop = np.array([application.flop for application in applications])
+    byte = np.array([application.byte for application in applications])
+    weight = np.array([application.weight for application in applications])
+    known = tuple(names), graph.hosts, tuple(links), flop, byte, weight, graph.speed, bandwidth
+    above = np.where(above >= 0, place[above], -1)
+    computes = (computes[origin] & (agent == last[origin]))[order]
+    owner, host, link = owner[origin][order], host[origin][order], np.concatenate(passed)[order]
+    return SharedDeployment(*known, owner, host, above, link, computes)
 
 
 def _error(application: Application, problem: str) -> WorkloadError:
@@ -245,19 +238,12 @@ def sharing_of(
     speed = np.array([speeds[name] for name in hosts])
     ends = np.array([(index[a], index[b]) for a, b in chains], dtype=np.int64).reshape(-1, 2)
     narrowest = [min(bandwidth[link] for link in chain) for chain in chains.values()]
-    graph = Graph(
-        hosts,
-        np.where(speed <= NO_SPEED, 0.0, speed),
-        ends[:, 0],
-        ends[:, 1],
-        np.array(narrowest, dtype=np.float64),
-        np.zeros(len(chains)),
-    )
+    least, speed = np.array(narrowest, dtype=np.float64), np.where(speed <= NO_SPEED, 0.0, speed)
+    graph = Graph(hosts, speed, ends[:, 0], ends[:, 1], least, np.zeros(len(chains)))
     number = {name: link for link, name in enumerate(bandwidth)}
     passed = [[number[name] for name in chain] for chain in chains.values()]
-    return _deployed(
-        graph, applications, given, passed, tuple(bandwidth), np.array([*bandwidth.values()])
-    )
+    bandwidths = np.array([*bandwidth.values()])
+    return _deployed(graph, applications, given, passed, tuple(bandwidth), bandwidths)
 
 
 def _shared_links(

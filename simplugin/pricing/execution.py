@@ -487,11 +487,8 @@ def simulate_periodic(
             platform = read_platform(platform)
         platform = changing(platform, changes, sharing)
     parties = sharing, tuple(applications), frozenset(failing), method, utility, settings, stations
-    result = simulate(
-        platform,
-        [(safe[0], monitor, *parties)],
-        **with_defaults(simulation, SimGridOptions.linear()),
-    )
+    options = with_defaults(simulation, SimGridOptions.linear())
+    result = simulate(platform, [(safe[0], monitor, *parties)], **options)
     date, rates, prices = result.value_of("monitor")
     throughput = np.array([sharing.throughput(rate) for rate in rates])
     host_price, link_price = np.split(prices, [sharing.n_hosts])

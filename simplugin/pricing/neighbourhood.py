@@ -236,18 +236,12 @@ def _seat(
     host = sharing.n_agents + int(sharing.host[agent])
     link = sharing.n_agents + sharing.n_hosts + int(sharing.link[agent])
     flop, byte = float(sharing.flop[application]), float(sharing.byte[application])
-    return AgentNeighbourhood(
-        agent,
-        application,
-        flop,
-        byte,
-        float(sharing.weight[application]),
-        computes,
-        address(parent, agent) if parent >= 0 else None,
-        Circle(address(child, agent) for child in children),
-        address(host, agent) if computes else None,
-        address(link, agent) if parent >= 0 else None,
-    )
+    weight, below = float(sharing.weight[application]), Circle(address(k, agent) for k in children)
+    above = address(parent, agent) if parent >= 0 else None
+    host_manager = address(host, agent) if computes else None
+    link_manager = address(link, agent) if parent >= 0 else None
+    own = agent, application, flop, byte, weight, computes
+    return AgentNeighbourhood(*own, above, below, host_manager, link_manager)
 
 
 def _join_masters(sharing: SharedDeployment, seats: list[AgentNeighbourhood], prefix: str) -> None:

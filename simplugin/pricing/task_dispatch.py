@@ -198,14 +198,12 @@ def dispatch(
         return Proportions(tuple(dates[new].tolist()), tuple(map(tuple, weights[new].tolist())))
 
     stations = _seated(sharing, active, coarse, proportions, settings)
-    result = simulate(
-        platform.platform() if isinstance(platform, Graph) else platform,
-        [
-            Placement(sharing.hosts[sharing.host[number]], agent, (station,), name=station.name)
-            for number, station in stations.items()
-        ],
-        **with_defaults(simulation, SimGridOptions.linear()),
-    )
+    actors = [
+        Placement(sharing.hosts[sharing.host[number]], agent, (station,), name=station.name)
+        for number, station in stations.items()
+    ]
+    model = platform.platform() if isinstance(platform, Graph) else platform
+    result = simulate(model, actors, **with_defaults(simulation, SimGridOptions.linear()))
     theoretical = _average(masters, dates, start, duration)
     return _measure(sharing, list(stations), result, coarse, theoretical, (start, duration))
 
@@ -318,17 +316,14 @@ def _seated(
     stations = {}
     for number in active:
         application, parent = sharing.application[number], int(sharing.parent[number])
-        stations[number] = AgentSetup(
-            f"agent {number}",
-            None if parent < 0 else neighbour(parent, number),
-            tuple(neighbour(child, number) for child in children[number]),
-            float(sharing.flop[application] * grain[application]),
-            float(sharing.byte[application] * grain[application]),
-            proportions(number, children[number]),
-            int(settings.threshold),
-            settings.paced,
-            float(settings.duration),
-        )
+        above = None if parent < 0 else neighbour(parent, number)
+        below = tuple(neighbour(child, number) for child in children[number])
+        flop = float(sharing.flop[application] * grain[application])
+        byte = float(sharing.byte[application] * grain[application])
+        parts = proportions(number, children[number])
+        rules = int(settings.threshold), settings.paced, float(settings.duration)
+        name = f"agent {number}"
+        stations[number] = AgentSetup(name, above, below, flop, byte, parts, *rules)
     return stations
 
 

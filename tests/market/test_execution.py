@@ -219,6 +219,7 @@ def test_the_network_carries_what_is_counted(name):
         assert counts.get(("comm", f"scheduler->{host}"), 0) == amount
 
 
+KEPT = ServiceRules(counters="kept")
 ONE_SITE = PeerSite.numbered(np.array([3e7, 1e7]), np.array([1e7, 2e7]))
 BUNDLE = Bundle.of_class("neutral", 20)
 
@@ -280,22 +281,14 @@ def test_service_rules_are_checked(rule):
 def test_refuses_values_that_discounts_used_up():
     bundles = [Bundle.of_class("neutral", 400, str(n)) for n in range(3)]
     with raises_naming(WorkloadError, "'peer-", "0.9"):
-        execute(
-            ONE_SITE,
-            bundles,
-            MarketTerms(alpha=0.9),
-            "optimum",
-            rules=ServiceRules(counters="kept"),
-        )
+        execute(ONE_SITE, bundles, MarketTerms(alpha=0.9), "optimum", rules=KEPT)
 
 
 def test_values_are_lost_no_sooner_than_numbers_end():
     # 0.1^400 is none, but 1e300 of it is: powers of q alone would be lost before.
     bundles = [Bundle.of_class("neutral", 800, str(n)) for n in range(2)]
     terms = MarketTerms(alpha=0.9, price_unit=1e300)
-    first, second = execute(
-        ONE_SITE, bundles, terms, "optimum", rules=ServiceRules(counters="kept")
-    ).deals
+    first, second = execute(ONE_SITE, bundles, terms, "optimum", rules=KEPT).deals
     assert 0.1**400 == 0
     left = np.log10(first.market.values) - first.amounts
     np.testing.assert_allclose(np.log10(second.market.values), left, rtol=1e-9)

@@ -37,16 +37,10 @@ def trajectory():
     """Throughputs that are too low by `ERRORS`, and prices that double."""
     rounds = len(ERRORS)
     doubling = 2.0 ** np.arange(rounds)[:, None]
-    return Trajectory(
-        BEST * (1 - ERRORS)[:, None],
-        np.zeros(rounds),
-        LAST,
-        doubling * np.array([1e-9, 5e-9]),
-        doubling * np.array([3e-3, 0.0]),
-        np.arange(rounds) * 0.5,
-        1e4,
-        sent=np.arange(rounds) * 100.0,
-    )
+    throughput, overload = BEST * (1 - ERRORS)[:, None], np.zeros(rounds)
+    prices = doubling * np.array([1e-9, 5e-9]), doubling * np.array([3e-3, 0.0])
+    date, sent = np.arange(rounds) * 0.5, np.arange(rounds) * 100.0
+    return Trajectory(throughput, overload, LAST, *prices, date, 1e4, sent=sent)
 
 
 TOLD = PricingAssessment(SHARING, AlphaFair(), trajectory(), OPTIMUM)
@@ -108,11 +102,8 @@ def test_gaps():
 
 def test_the_objective_of_a_round_that_overloads_lies_below_the_optimum():
     # Twice the optimum everywhere: nothing that fits is better than that.
-    double = replace(
-        TOLD.trajectory,
-        throughput=np.tile(2 * BEST, (len(ERRORS), 1)),
-        overload=np.ones(len(ERRORS)),
-    )
+    reached, overload = np.tile(2 * BEST, (len(ERRORS), 1)), np.ones(len(ERRORS))
+    double = replace(TOLD.trajectory, throughput=reached, overload=overload)
     objective = replace(TOLD, trajectory=double).figures()[0].series["objective"][1]
     best = float(TOLD.utility.objective(BEST, TOLD.sharing.weight))
     assert objective == pytest.approx(np.full(len(ERRORS), best))

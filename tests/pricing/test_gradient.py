@@ -180,13 +180,9 @@ MODERATE = StepSizes(0.2, 0.2, 0.05, 1.0, 1.0, 0.5, 1.0, 1.0)
 def test_two_applications_share_a_host(alpha):
     """With one host the throughputs go as (weight / flop) ** (1 / alpha)."""
     flop, weight = np.array([1.0, 2.0]), np.array([1.0, 3.0])
-    sharing = deploy(
-        Graph.duplex("a", np.array([2.0]), np.zeros((0, 2), int), np.zeros(0)),
-        [
-            Application(str(k), "a", flop=flop[k], byte=0.0, weight=weight[k])
-            for k in range(len(flop))
-        ],
-    )
+    graph = Graph.duplex("a", np.array([2.0]), np.zeros((0, 2), int), np.zeros(0))
+    both = [Application(str(k), "a", flop[k], byte=0.0, weight=weight[k]) for k in range(2)]
+    sharing = deploy(graph, both)
     found = iterate(Gradient(steps=MODERATE), sharing, AlphaFair(alpha), 3000)
     parts = (weight / flop) ** (1 / alpha)
     best = parts * 2.0 / (flop @ parts)

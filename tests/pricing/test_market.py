@@ -49,14 +49,10 @@ def end(sharing: SharedDeployment, alpha: float = 1.0, rounds: int = 300) -> Mar
     return state
 
 
-@given(
-    st.lists(
-        st.tuples(st.floats(-5, 20), st.floats(0.1, 10), st.floats(0.05, 20)),
-        min_size=1,
-        max_size=8,
-    ),
-    st.floats(0.1, 30),
-)
+BIDS = st.tuples(st.floats(-5, 20), st.floats(0.1, 10), st.floats(0.05, 20))
+
+
+@given(st.lists(BIDS, min_size=1, max_size=8), st.floats(0.1, 30))
 @settings(max_examples=100)
 def test_a_market_projects_wishes_onto_what_fits(bids, capacity):
     # All on one host, so that all bids meet in one market.
@@ -164,12 +160,8 @@ def test_offers_never_exceed_what_a_resource_has():
 
 
 def test_what_has_no_capacity_gets_nothing():
-    graph = Graph.duplex(
-        "abcd",
-        np.array([4.0, 8.0, 0.0, 2.0]),
-        np.array([[0, 1], [0, 2], [2, 3]]),
-        np.array([5.0, 0.0, 9.0]),
-    )
+    ends, bandwidth = np.array([[0, 1], [0, 2], [2, 3]]), np.array([5.0, 0.0, 9.0])
+    graph = Graph.duplex("abcd", np.array([4.0, 8.0, 0.0, 2.0]), ends, bandwidth)
     tree = {"b": "a", "c": "a", "d": "c"}
     sharing = deploy(graph, [Application("k", "a", 1.0, 1.0)], {"k": tree})
     state = end(sharing)

@@ -251,12 +251,10 @@ def test_a_host_that_fails_is_dropped_and_rejoins(deployment, name):
     free = negotiate(platform, sharing, method, 60, utility).trajectory
     # The last host fails within a round, and is back while the others have still to do.
     host = sharing.hosts[int(sharing.host[np.flatnonzero(sharing.computes)[-1]])]
-    changes = [
-        CapacityChange(0.3 * free.date[30] + 0.7 * free.date[31], host, 0.0),
-        CapacityChange(
-            float(free.date[31]) + 50 * float(free.date[1]), host, dict(speeds(sharing))[host]
-        ),
-    ]
+    fails = 0.3 * free.date[30] + 0.7 * free.date[31]
+    comes_back = float(free.date[31]) + 50 * float(free.date[1])
+    speed = float(sharing.speed[sharing.hosts.index(host)])
+    changes = [CapacityChange(fails, host, 0.0), CapacityChange(comes_back, host, speed)]
     failing = changing(platform, changes, sharing)
     seen = negotiate(failing, sharing, method, 300, utility).trajectory
     assert np.all(np.diff(seen.date) >= 0)
@@ -273,10 +271,6 @@ def test_a_host_that_fails_is_dropped_and_rejoins(deployment, name):
         assert sharing.overload(rates) < level
     # Until then it was the same negotiation.
     np.testing.assert_allclose(seen.throughput[:31], free.throughput[:31], rtol=1e-12)
-
-
-def speeds(sharing):
-    return zip(sharing.hosts, sharing.speed.tolist(), strict=True)
 
 
 def test_somebody_has_to_stay():
@@ -313,13 +307,9 @@ def recovery():
     prices = np.array([1e-2]), np.zeros(0)
     kept = PeriodicRun(np.array(DATES), rates, rates, *prices, 0.5, 100.0, None)
     parts = intervals(sharing, APPLICATIONS, CHANGES, 5.0)
-    return Recovery(
-        sharing,
-        AlphaFair(1.0),
-        kept,
-        [Stretch(kept, part, fair_sharing(part.sharing)) for part in parts],
-        events_of(sharing, APPLICATIONS, CHANGES),
-    )
+    stretches = [Stretch(kept, part, fair_sharing(part.sharing)) for part in parts]
+    events = events_of(sharing, APPLICATIONS, CHANGES)
+    return Recovery(sharing, AlphaFair(1.0), kept, stretches, events)
 
 
 def test_times_are_from_the_change_to_the_last_return(recovery):
@@ -332,12 +322,8 @@ def test_times_are_from_the_change_to_the_last_return(recovery):
     assert found.column("to 1 %") == pytest.approx((1.1, None, None, 0.2))
     assert found.column("worst error at end") == pytest.approx((0.001, None, 0.03, 0.0))
     assert found.column("overload at end") == pytest.approx((0.001, None, 0.03, 0.0))
-    assert found.column("what changed") == (
-        "start",
-        "A has 500 flop/s",
-        "A has 100 flop/s",
-        "A comes back",
-    )
+    events = ("start", "A has 500 flop/s", "A has 100 flop/s", "A comes back")
+    assert found.column("what changed") == events
 
 
 def test_metrics_are_of_the_end(recovery):

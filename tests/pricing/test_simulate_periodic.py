@@ -1,6 +1,7 @@
 """Agents without rounds, through changes."""
 
 from dataclasses import fields, replace
+from itertools import pairwise
 from math import inf, nan
 
 import numpy as np
@@ -129,20 +130,10 @@ def test_the_optimum_of_an_interval_has_what_is_left():
     sharing = deploy(graph, applications)
     changes = [CapacityChange(20.0, "C", 0.0), CapacityChange(25.0, "C", 1e8)]
     parts = intervals(sharing, applications, changes, 40.0)
-    assert [(part.start, part.end) for part in parts] == [
-        (0.0, 6.0),
-        (6.0, 20.0),
-        (20.0, 25.0),
-        (25.0, 36.0),
-        (36.0, 40.0),
-    ]
-    assert [part.sharing.applications for part in parts] == [
-        ("1", "2"),
-        ("1", "2", "3"),
-        ("1", "2"),
-        ("1", "2", "3"),
-        ("2", "3"),
-    ]
+    dates = [0.0, 6.0, 20.0, 25.0, 36.0, 40.0]
+    assert [(part.start, part.end) for part in parts] == list(pairwise(dates))
+    there = ["".join(part.sharing.applications) for part in parts]
+    assert there == ["12", "123", "12", "123", "23"]
     # Without C, application 1 has D and E, application 2 has A and B.
     hosts = [sharing.hosts[host] for host in parts[2].sharing.host]
     assert sorted(hosts) == ["A", "B", "D", "E"]

@@ -297,12 +297,8 @@ def test_both_back_ends_agree():
     both = [Application("k", "a", 1e3, 1e3), Application("l", "b", 3e3, 3e2)]
     sharing = deploy(graph, both)
     rates = np.array([400.0, 100.0, 377.0, 61.0])
-    runs = [
-        dispatch(
-            graph, sharing, rates, DispatchSettings(duration=3.0, grain=10.0), back_end=back_end
-        )
-        for back_end in ("coroutines", "threads")
-    ]
+    given = graph, sharing, rates, DispatchSettings(duration=3.0, grain=10.0)
+    runs = [dispatch(*given, back_end=back_end) for back_end in ("coroutines", "threads")]
     assert len(runs[0].date) > 200
     np.testing.assert_array_equal(runs[0].agent, runs[1].agent)
     np.testing.assert_array_equal(runs[0].task, runs[1].task)

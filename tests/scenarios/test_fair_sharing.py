@@ -68,12 +68,8 @@ def test_market_reaches_the_closed_form(outcome):
     assert (row["makespan"], row["actors_killed"]) == (outcome.result.clock, 0)
     assert row["negotiation_bytes"] > 0
     assert row.provenance["options"]["network/model"] == "CM02"
-    assert [figure.name for figure in outcome.figures] == [
-        "objective",
-        "throughputs",
-        "overload",
-        "prices",
-    ]
+    names = ["objective", "throughputs", "overload", "prices"]
+    assert [figure.name for figure in outcome.figures] == names
     titles = ["Applications", "Busiest hosts", "Busiest links", "Convergence"]
     assert [each.title for each in outcome.listings] == titles
 

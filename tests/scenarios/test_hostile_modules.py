@@ -81,15 +81,8 @@ def place(tmp_path):
 
 def command(directory, *words, **environment):
     """Run a command there; return what it printed."""
-    answer = subprocess.run(
-        words,
-        cwd=directory,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    given = {"cwd": directory, "env": os.environ | environment, "timeout": 300}
+    answer = subprocess.run(words, capture_output=True, text=True, check=False, **given)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     return answer.stdout
 

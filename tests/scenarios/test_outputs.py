@@ -70,11 +70,9 @@ def test_relocated(lab, tmp_path):
     moved = scenario.relocated(tmp_path).output
     assert (moved.directory, moved.trace) == (tmp_path, "mine.parquet")
     assert (moved.result, moved.gantt) == ("result.json", "gantt.png")
-    untraced = replace(
-        scenario,
-        output=scenario.output.model_copy(update={"trace": None}),
-        simulation=replace(scenario.simulation, trace=False),
-    )
+    output = scenario.output.model_copy(update={"trace": None})
+    simulation = replace(scenario.simulation, trace=False)
+    untraced = replace(scenario, output=output, simulation=simulation)
     bare = untraced.relocated(tmp_path).output
     assert (bare.result, bare.gantt) == ("result.json", None)
 

@@ -156,13 +156,7 @@ MISTAKES = [
     ('["bob", "c*"]', '"bbo"', "", "[[workload.actors]]", "did you mean 'bob'"),
     ('hosts = ["bob", "c*"]', "", "", "[[workload.actors]]", "give either host or hosts"),
     ("mine:compute", "mine:comptue", "function", "function", "has no 'comptue'"),
-    (
-        "mine:nothing",
-        "mine:yields",
-        "",
-        "[[workload.actors]]\nfunction",
-        "is not an async function",
-    ),
+    ("mine:nothing", "mine:yields", "", "[[workload.actors]]\nfunction", "is not an async"),
     ("mine:measured", "mine:broken", "metrics.function", "function", "ZeroDivisionError"),
     ("mine:measured", "mine:no_mapping", "metrics.function", "function", "return a mapping"),
     ("unit =", "units =", "metrics.even.units", "even", "did you mean 'unit'"),
@@ -216,11 +210,8 @@ def test_a_campaign_with_its_report(file):
         report = campaign_report(reader, reader.latest())
     assert table["workload.actors.pair.args.1"].tolist() == [2, 4] * 3
     assert table["end"].tolist() == pytest.approx([6.0, 12.0] * 3)
-    assert (units["end"], report.column("end").unit, report.column("end").sense) == (
-        "s",
-        "s",
-        "min",
-    )
+    end = report.column("end")
+    assert (units["end"], end.unit, end.sense) == ("s", "s", "min")
     assert report.column("makespan").sense == "min"
     assert [kept.position for kept in report.kept] == [2, 3]
     [hosts] = report.kept[0].listings

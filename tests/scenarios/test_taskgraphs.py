@@ -266,15 +266,8 @@ PLATFORM = """<?xml version='1.0'?>
 
 def test_many_tasks_have_bounds_without_programs(mixed):
     def bounds(n_tasks, choice):
-        parameters = f'bounds = "{choice}"'
-        change(mixed, "n_tasks = 6", f"n_tasks = {n_tasks}")
-        change(mixed, "count = 2", "count = 1")
-        change(
-            mixed,
-            '"taskgraphs.wps_width"',
-            f'"taskgraphs.wps_width"\nparameters = {{ {parameters} }}',
-        )
-        outcome = run(mixed)
+        change(mixed, "n_tasks = 6", f"n_tasks = {n_tasks}", "count = 2", "count = 1")
+        outcome = run(change(mixed, 'wps_width"', f'wps_width"\nparameters.bounds = "{choice}"'))
         written(mixed.parent)
         return outcome.row.best.value, "bounds = 'program'" in outcome.listings[0].note
 

@@ -218,10 +218,8 @@ async def grid(
                 _forward, box, MarketMailbox.BUNDLES.of(host), name=f"{box} heard", daemon=True
             )
     me.spawn(submit, bundles, MarketMailbox.BUNDLES.of(host), name="users", daemon=True)
-    desk, news = (
-        GlobalSchedulerState(len(hosts), dispatch),
-        me.message_queue(MarketMailbox.BUNDLES.of(host)),
-    )
+    desk = GlobalSchedulerState(len(hosts), dispatch)
+    news = me.message_queue(MarketMailbox.BUNDLES.of(host))
     while desk.done < len(bundles):
         heard: Submission | Estimate | int = await news.get()
         match heard:

@@ -86,10 +86,8 @@ async def enrol(
 
 async def _one_by_one(me: Actor, station: PeerStation, amount: int) -> None:
     """Set up, fetch, compute and acknowledge one task after the other."""
-    tasks, ends = (
-        me.mailbox(MarketMailbox.TASKS.of(station.host)),
-        me.mailbox(MarketMailbox.ENDS.of(station.host)),
-    )
+    tasks = me.mailbox(MarketMailbox.TASKS.of(station.host))
+    ends = me.mailbox(MarketMailbox.ENDS.of(station.host))
     for _ in range(amount):
         await me.sleep_for(station.capacity.setup)
         await me.execute(await tasks.get(timeout=station.rules.patience), label="task")

@@ -219,14 +219,9 @@ def negotiate(
         rounds += 1
         messages += len(call.peers) + len(replies)
         size += len(call.peers) * message_size(call.message) + sum(map(message_size, replies))
-    return NegotiatedAgreement(
-        market.check(agreement.amounts),
-        agreement.price,
-        agreement.payments,
-        rounds=rounds,
-        messages=messages,
-        bytes=size,
-    )
+    amounts = market.check(agreement.amounts)
+    agreed = amounts, agreement.price, agreement.payments
+    return NegotiatedAgreement(*agreed, rounds=rounds, messages=messages, bytes=size)
 
 
 # Separates these streams from those of markets and sites, which start with small seeds.

@@ -17,9 +17,8 @@ from pydantic import Field
 from simplugin.inputs.quantities import HostSpeed, Latency, LinkBandwidth
 from simplugin.platforms import Platform
 from simplugin.platforms.drawn_quantities import DrawnBandwidth, DrawnLatency, DrawnSpeed
-from simplugin.platforms.sites import GIGABIT, LATENCY
 from simplugin.platforms.topologies import random_graphs, shapes
-from simplugin.platforms.topologies.shapes import SPEED, STAR_LATENCY, Capacities, Parts
+from simplugin.platforms.topologies.shapes import STAR_LATENCY, Capacities, Parts
 
 Routing = Annotated[
     str, Field(description='"Full": routes between neighbours only; "DijkstraCache": between all.')
@@ -28,25 +27,12 @@ Seed = Annotated[int, Field(ge=0, description="Seed of the draws.")]
 
 # With this routing all hosts reach each other, and nothing grows with their square.
 ROUTING = "DijkstraCache"
-# Arguments of topologies that a generator has one by one: class, type and default of each field.
-_GROUPS: dict[str, tuple[type, dict[str, tuple[Any, Any]]]] = {
-    "capacities": (
-        Capacities,
-        {
-            "speed": (DrawnSpeed, SPEED),
-            "bandwidth": (DrawnBandwidth, GIGABIT),
-            "latency": (DrawnLatency, LATENCY),
-        },
-    ),
-    "parts": (
-        Parts,
-        {
-            "speed": (HostSpeed, SPEED),
-            "cores": (int, 1),
-            "bandwidth": (LinkBandwidth, GIGABIT),
-            "latency": (Latency, LATENCY),
-        },
-    ),
+# Arguments of topologies that a generator has one by one: class, and type of each field.
+_DRAWN = {"speed": DrawnSpeed, "bandwidth": DrawnBandwidth, "latency": DrawnLatency}
+_EQUAL = {"speed": HostSpeed, "cores": int, "bandwidth": LinkBandwidth, "latency": Latency}
+_GROUPS: dict[str, tuple[type, dict[str, Any]]] = {
+    "capacities": (Capacities, _DRAWN),
+    "parts": (Parts, _EQUAL),
 }
 
 
@@ -72,7 +58,11 @@ def _generator(
     for name, kind in types.items():
         own[name] = kind if isinstance(kind, tuple) else (kind, own[name][1])
     group = next((name for name in found if name in _GROUPS), None)
-    groups = {} if group is None else _GROUPS[group][1]
+    groups: dict[str, tuple[Any, Any]] = {}
+    if group is not None:
+        whole, kinds = _GROUPS[group]
+        usual = inspect.signature(whole).parameters
+        groups = {name: (kind, usual[name].default) for name, kind in kinds.items()}
     is_random = "generator" in own
     further = {"routing": (Routing, routing), "seed": (Seed, 0)} if is_random else {}
     own = {name: each for name, each in own.items() if name in {*found} - {"generator", group}}
@@ -101,12 +91,11 @@ def _generator(
     generate.__doc__ = f"{head}\n\nParameters\n----------\n{entry}"
     if "cores" in groups:
         generate.__doc__ += "cores\n    See `Parts`.\n"
+    keyword, every = inspect.Parameter.KEYWORD_ONLY, own | groups | further
     generate.__signature__ = inspect.Signature(  # type: ignore[attr-defined] # of its parameters
         [
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind
-            )
-            for name, (kind, default) in (own | groups | further).items()
+            inspect.Parameter(name, keyword, default=default, annotation=kind)
+            for name, (kind, default) in every.items()
         ]
     )
     return generate

@@ -244,6 +244,4 @@ def _change(
 
 
 SCHEDULERS = Schedulers("bags", POLICIES, BagSchedulerSection, by_position=2)
-KIND = WorkloadKind(
-    workload=BagsWorkload, run=run, schedulers=SCHEDULERS, check=check, outputs=("result", "curves")
-)
+KIND = WorkloadKind(BagsWorkload, run, SCHEDULERS, check, outputs=("result", "curves"))

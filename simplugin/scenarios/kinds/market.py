@@ -359,16 +359,7 @@ def _check_peers(scenario: Scenario, sites: Sequence[PeerSite]) -> None:
         raise scenario.error(message, "workload", "alpha", remedy=remedy)
 
 
-SCHEDULERS = Schedulers(
-    "market",
-    {**dict.fromkeys(NEGOTIATIONS, _negotiated), **POLICIES},
-    MarketSchedulerSection,
-    by_position=4,
-)
-KIND = WorkloadKind(
-    workload=BundlesWorkload,
-    run=run,
-    schedulers=SCHEDULERS,
-    check=check,
-    outputs=("result", "trace", "gantt", "curves"),
-)
+SHIPPED: dict[str, Callable[..., Any]] = {**dict.fromkeys(NEGOTIATIONS, _negotiated), **POLICIES}
+SCHEDULERS = Schedulers("market", SHIPPED, MarketSchedulerSection, by_position=4)
+OUTPUTS = ("result", "trace", "gantt", "curves")
+KIND = WorkloadKind(BundlesWorkload, run, SCHEDULERS, check, OUTPUTS)

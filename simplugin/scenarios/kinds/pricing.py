@@ -231,16 +231,8 @@ def _through_changes(
             remedy="remove it: scheduler.parameters.until is the end",
         )
     with scenario.errors_at("workload", "changes", of=WorkloadError):
-        kept = simulate_periodic(
-            platform,
-            applications,
-            sharing,
-            method,
-            utility,
-            periodic,
-            changes=changes,
-            **simulation.keywords(),
-        )
+        problem = platform, applications, sharing, method, utility, periodic
+        kept = simulate_periodic(*problem, changes=changes, **simulation.keywords())
     stretches = [Stretch(kept, part, best) for part, best in zip(parts, optima, strict=True)]
     events = events_of(sharing, applications, [*changes, *of_platform])
     found = Recovery(sharing, utility, kept, stretches, events)
@@ -315,10 +307,4 @@ def _check_dates(scenario: Scenario, until: float) -> None:
 
 
 SCHEDULERS = Schedulers("pricing", POLICIES, PricingSchedulerSection)
-KIND = WorkloadKind(
-    workload=FairSharingWorkload,
-    run=run,
-    schedulers=SCHEDULERS,
-    check=check,
-    outputs=("result", "curves"),
-)
+KIND = WorkloadKind(FairSharingWorkload, run, SCHEDULERS, check, outputs=("result", "curves"))

@@ -519,11 +519,5 @@ def _drawn(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]
 
 
 SHIPPED = Schedulers("taskgraphs", {**POLICIES, **SCHEDULERS}, GraphSchedulerSection, by_position=2)
-KIND = WorkloadKind(
-    workload=TaskGraphsWorkload,
-    run=run,
-    schedulers=SHIPPED,
-    check=check,
-    outputs=("result", "gantt", "graphs"),
-    need_trace=("trace",),
-)
+OUTPUTS = ("result", "gantt", "graphs")
+KIND = WorkloadKind(TaskGraphsWorkload, run, SHIPPED, check, OUTPUTS, need_trace=("trace",))

@@ -42,24 +42,10 @@ class Stage:
         roles, around = self.roles(method), neighbourhoods(sharing)
         self.states = {seat.number: roles.agent(seat) for seat in around.agents}
         self.states |= {seat.number: roles.manager(seat) for seat in around.managers}
-        self.partners = {
-            seat.number: [
-                each.number
-                for each in (
-                    seat.parent,
-                    seat.host_manager,
-                    seat.link_manager,
-                    seat.relay,
-                    *seat.children,
-                    *seat.served,
-                )
-                if each
-            ]
-            for seat in around.agents
-        }
-        self.partners |= {
-            seat.number: [each.number for each in seat.members] for seat in around.managers
-        }
+        self.partners = {desk.number: desk.members for desk in around.managers}
+        for seat in around.agents:
+            near = (*seat.above, seat.relay, *seat.children, *seat.served)
+            self.partners[seat.number] = [each for each in near if each]
 
     def roles(self, method):
         return method.roles(AlphaFair(1.0), ROUNDS)
@@ -101,9 +87,9 @@ class Stage:
         queue = list(sources)
         for number in queue:
             for other in self.partners[number]:
-                if other not in found:
-                    found[other] = found[number] + 1
-                    queue.append(other)
+                if other.number not in found:
+                    found[other.number] = found[number] + 1
+                    queue.append(other.number)
         return found
 
 
@@ -211,12 +197,8 @@ def resumed(role, state):
 def test_each_role_has_its_own_part_only(uneven):
     method = AcceleratedMarket()
     state = state_after(method, uneven, 12)
-    twisted = replace(
-        state,
-        market=replace(
-            state.market, request=state.market.request * 2, price=state.market.price * 2
-        ),
-    )
+    twice = {name: 2 * getattr(state.market, name) for name in ("request", "price")}
+    twisted = replace(state, market=replace(state.market, **twice))
     roles, around = method.roles(PROPORTIONAL, 3), neighbourhoods(uneven)
     for seat in around.agents:
         one, two = (resumed(roles.agent(seat), each) for each in (state, twisted))
@@ -239,16 +221,9 @@ def test_who_takes_over_gets_nothing_of_others(uneven):
         agent = seat.number
         mine = numbers == agent
         uses = {uneven.host[agent], uneven.n_hosts + uneven.link[agent]}
-        foreign = replace(
-            state,
-            **{
-                name: np.where(mine, getattr(state, name), -7.0)
-                for name in ("request", "metric", "offer", "plan", "paid")
-            },
-            price=np.where(np.isin(resources, list(uses)), state.price, -7.0),
-            balance=np.full(len(resources), -7.0),
-            reached=np.where(
-                np.arange(uneven.n_applications) == uneven.application[agent], state.reached, -7.0
-            ),
-        )
+        own = np.arange(uneven.n_applications) == uneven.application[agent]
+        known = {name: mine for name in ("request", "metric", "offer", "plan", "paid")}
+        known |= {"price": np.isin(resources, list(uses)), "balance": resources < 0, "reached": own}
+        foreign = {name: np.where(its, getattr(state, name), -7.0) for name, its in known.items()}
+        foreign = replace(state, **foreign)
         assert resumed(roles.agent(seat), state) == resumed(roles.agent(seat), foreign)
