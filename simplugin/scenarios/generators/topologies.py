@@ -37,7 +37,7 @@ _GROUPS: dict[str, tuple[type, dict[str, Any]]] = {
 
 
 def _generator(
-    make: Callable[..., Any], head: str, *, routing: str = ROUTING, **types: Any
+    make: Callable[..., Any], head: str = "", *, routing: str = ROUTING, **types: Any
 ) -> Callable[..., Platform]:
     """Return the generator of a topology.
 
@@ -46,7 +46,7 @@ def _generator(
     make : callable
         Returns a platform, or a graph if it takes a random number generator.
     head : str
-        First line of its documentation.
+        First line of its documentation, by default that of `make`.
     routing : str
         Default of its parameter `routing`.
     **types
@@ -88,6 +88,7 @@ def _generator(
     generate.__name__ = generate.__qualname__ = make.__name__
     source = f"{make.__module__.rpartition('.')[2]}.{make.__name__}"
     entry = f"{', '.join(own)}\n    See `{source}`.\n"
+    head = head or (make.__doc__ or "").partition("\n")[0]
     generate.__doc__ = f"{head}\n\nParameters\n----------\n{entry}"
     if "cores" in groups:
         generate.__doc__ += "cores\n    See `Parts`.\n"
@@ -101,32 +102,14 @@ def _generator(
     return generate
 
 
-chain = _generator(shapes.chain, "Return hosts in a line, each joined to the next.")
-ring = _generator(shapes.ring, "Return hosts in a circle.")
-grid = _generator(
-    shapes.grid, "Return hosts in rows and columns, each joined to its nearest neighbours."
-)
-complete_tree = _generator(
-    shapes.complete_tree,
-    "Return a tree in which each host has equally many children.",
-    arity=(int, 2),
-    depth=(int, 3),
-)
-random_geometric = _generator(
-    shapes.random_geometric,
-    "Return hosts drawn in a square, each joined to those near it.",
-    side_latency=Latency,
-)
-preferential_attachment = _generator(
-    shapes.preferential_attachment,
-    "Return a graph with hubs: each host prefers neighbours with many neighbours.",
-)
-small_world = _generator(
-    shapes.small_world, "Return a ring of neighbourhoods with some links to anywhere."
-)
-flat_cluster = _generator(
-    shapes.flat_cluster, "Return equal hosts around a switch without limit, as one element."
-)
+chain = _generator(shapes.chain)
+ring = _generator(shapes.ring)
+grid = _generator(shapes.grid)
+complete_tree = _generator(shapes.complete_tree, arity=(int, 2), depth=(int, 3))
+random_geometric = _generator(shapes.random_geometric, side_latency=Latency)
+preferential_attachment = _generator(shapes.preferential_attachment)
+small_world = _generator(shapes.small_world)
+flat_cluster = _generator(shapes.flat_cluster)
 fat_tree = _generator(
     shapes.fat_tree,
     "Return a fat tree, given the children of a switch for each level from below.",
