@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from market_draws import bundle_markets
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -155,17 +156,10 @@ def test_the_closed_form_satisfies_the_conditions_of_optimality(seed):
     assert best.benefit == pytest.approx(np.sum(values * (1 - q**best.amounts) / (1 - q)))
 
 
-@given(
-    st.lists(st.floats(0.05, 20), min_size=1, max_size=6),
-    st.integers(1, 60),
-    st.lists(st.floats(1e-4, 0.99), min_size=6, max_size=6),
-    st.integers(1, 60),
-)
+@given(bundle_markets(6, 60, 1e-4))
 @settings(max_examples=100)
-def test_whole_tasks_are_worth_less_by_the_margin_at_most(values, m, alpha, cap):
-    cap = max(cap, -(-m // len(values)))
-    market = (values, m, cap, 1 - np.array(alpha[: len(values)]))
-    best, relaxed = largest_benefit(*market), continuous_optimum(*market)
+def test_whole_tasks_are_worth_less_by_the_margin_at_most(market):
+    best, relaxed = largest_benefit(*market.arguments), continuous_optimum(*market.arguments)
     rounding = 1e-12 * best.benefit
     assert -rounding <= relaxed.benefit - best.benefit <= relaxed.margin + rounding
 

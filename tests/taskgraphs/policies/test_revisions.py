@@ -193,11 +193,15 @@ def test_plans_are_fairer_and_no_longer_than_under_wps_width():
     assert length <= usual_length
 
 
-def test_graphs_without_work_are_balanced_too():
-    idle = [
+def without_work(graphs):
+    return [
         replace(graph, name=f"idle {number}", flop=0 * graph.flop, edge_byte=0 * graph.edge_byte)
-        for number, graph in enumerate(FOUR[:2])
+        for number, graph in enumerate(graphs)
     ]
+
+
+def test_graphs_without_work_are_balanced_too():
+    idle = without_work(FOUR[:2])
     found = balanced([*FOUR[:2], *idle], SITE)
     assert np.all((found >= LEAST) & (found <= 1.0))
     assert np.all(balanced(idle, SITE) <= 1.0)
@@ -329,11 +333,7 @@ def test_shares_that_stay_leave_allocations_alone():
 
 def test_graphs_without_work_are_executed():
     # One is there from the start, another comes while the rest is busy.
-    idle = [
-        replace(graph, name=f"idle {number}", flop=0 * graph.flop, edge_byte=0 * graph.edge_byte)
-        for number, graph in enumerate(FOUR[2:])
-    ]
-    graphs = GraphSet((*FOUR[:2], *idle), [0.0, 0.0, 0.0, 0.3])
+    graphs = GraphSet((*FOUR[:2], *without_work(FOUR[2:])), [0.0, 0.0, 0.0, 0.3])
     how = {"decisions": fixed(graphs, np.ones(4)), "revise": Rebalanced(graphs, SITE)}
     done = run_on(LILLE, graphs.graphs, release=graphs.release, **how)
     own = [alone(graph, scrap_max(graph, SITE, 1.0), SITE) for graph in graphs.graphs]
