@@ -7,8 +7,13 @@ from .api.callbacks import Completion as Completion
 from .choices import Choice as Choice
 from .choices import Chooser as Chooser
 from .choices import TakenChoice as TakenChoice
+from .lookahead import Rollout as Rollout
 from .options import SimGridOptions as SimGridOptions
 from .options import SimulationOptions as SimulationOptions
+from .paused_state import ActivityState as ActivityState
+from .paused_state import HostState as HostState
+from .paused_state import LinkState as LinkState
+from .paused_state import PausedState as PausedState
 from .placement import Placement as Placement
 from .platform_changes import CapacityChange as CapacityChange
 from .resolve import resolve as resolve
@@ -18,9 +23,6 @@ from .result import Result as Result
 from .result import Returned as Returned
 from .result import ReturnedValues as ReturnedValues
 from .simulate import simulate as simulate
-from .stepping import ActivityState as ActivityState
-from .stepping import HostState as HostState
-from .stepping import LinkState as LinkState
 from .stepping import Simulation as Simulation
 from .stepping import simulation as simulation
 from .trace import Trace as Trace

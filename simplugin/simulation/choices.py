@@ -26,6 +26,8 @@ class Choice(NamedTuple):
         What there is to choose from, at least one.
     observation : object
         What the actor tells the chooser.
+    number : int
+        Its position among the choices of the simulation, from 0.
     """
 
     date: float
@@ -34,6 +36,7 @@ class Choice(NamedTuple):
     label: str | None
     options: Sequence[Any]
     observation: Any
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class ChoiceRecorder:
         if label is not None and not isinstance(label, str):
             raise TypeError(f"a label must be a str, not {label!r}")
         date, name = self._clock(), actor.name
-        choice = Choice(date, name, actor.host.name, label, options, observation)
+        choice = Choice(date, name, actor.host.name, label, options, observation, len(self._taken))
         try:
             answer: Any = self._chooser(choice)
             chosen = -1 if isinstance(answer, bool) else index(answer)

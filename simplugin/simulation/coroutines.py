@@ -115,7 +115,8 @@ class CoroutinesBackEnd:
         if blocked:
             raise DeadlockError(_driver.clock(), blocked)
 
-    def look(self, date: float) -> tuple[Any, ...]:
+    @staticmethod
+    def look(date: float) -> tuple[Any, ...]:
         """Return the state at a date between the last event and the next [s]; rows of plain data.
 
         Returns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from html import escape
@@ -295,3 +296,22 @@ class Result:
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the fields only, so that a result's bytes do not depend on its past."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+def result_of(parts: Mapping[str, Any], provenance: dict[str, Any]) -> Result:
+    """Return the outcome of a back end as a result.
+
+    Parameters
+    ----------
+    parts : mapping
+        As `simplugin.simulation.back_end.collected` gives them.
+    provenance : dict
+        All that determines the numbers.
+    """
+    names = ("hosts", "links", "trace", "plugins", "off_times", "choices")
+    return Result(
+        clock=float(parts["clock"]),
+        returned=ReturnedValues(Returned(*row) for row in parts["returned"]),
+        provenance=provenance,
+        **{name: parts[name] for name in names},
+    )

@@ -215,7 +215,7 @@ class SimulationJob:
 
     def result(self, body: bytes, interventions: Sequence[tuple[float, ActorJob]] = ()) -> Result:
         """Join the outcome to its provenance, which names interventions."""
-        from simplugin.simulation.result import Result, Returned, ReturnedValues
+        from simplugin.simulation.result import result_of
 
         parts = pickle.loads(body)
         options: dict[str, Any] = {"options": dict(sorted(parts["options"].items()))}
@@ -228,12 +228,6 @@ class SimulationJob:
             raise SimulationError(
                 f"what the actors returned cannot be read here: {error!r}"
             ) from error
-        return Result(
-            clock=float(parts["clock"]),
-            returned=ReturnedValues(map(Returned, names, hosts, values, states)),
-            provenance={**parts["versions"], **self.provenance, **options},
-            **{
-                name: parts[name]
-                for name in ("hosts", "links", "trace", "plugins", "off_times", "choices")
-            },
-        )
+        returned = zip(names, hosts, values, states, strict=True)
+        provenance = {**parts["versions"], **self.provenance, **options}
+        return result_of(parts | {"returned": returned}, provenance)

@@ -10,12 +10,17 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from simplugin.core.errors import BlockedActor, ChoiceError, SimpluginError, SimulationError
 from simplugin.simulation.choices import Choice
 from simplugin.simulation.options import SimulationKeywords, SimulationOptions, is_real
+from simplugin.simulation.paused_state import (
+    ActivityState,
+    HostState,
+    LinkState,
+    PausedState,
+)
 from simplugin.simulation.placement import (
     Actors,
     Placement,
@@ -47,80 +52,6 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class HostState:
-    """A host at a pause.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    is_on : bool
-        True if it is on.
-    speed : float
-        Of a core, as its profile leaves it [flop/s]; NaN under ``cpu/optim:TI``, where SimGrid
-        gives neither this nor the next two.
-    load : float
-        Speed in use [flop/s].
-    flops : float
-        Work computed so far [flop].
-    executions : int
-        Executions in progress.
-    """
-
-    name: str
-    is_on: bool
-    speed: float
-    load: float
-    flops: float
-    executions: int
-
-
-@dataclass(frozen=True, slots=True)
-class LinkState:
-    """A link at a pause.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    is_on : bool
-        True if it is on.
-    bandwidth : float
-        As its profile leaves it [byte/s].
-    load : float
-        Bandwidth in use [byte/s].
-    """
-
-    name: str
-    is_on: bool
-    bandwidth: float
-    load: float
-
-
-@dataclass(frozen=True, slots=True)
-class ActivityState:
-    """An execution, a parallel task or a transfer in progress.
-
-    Attributes
-    ----------
-    kind, actor, resource, label, start
-        As in `simplugin.simulation.trace.Trace`; actor and label are None without.
-    amount : float
-        Of all [flop or byte].
-    remaining : float
-        Remaining amount [flop or byte]; NaN if SimGrid does not tell.
-    """
-
-    kind: str
-    actor: str | None
-    resource: str
-    label: str | None
-    start: float
-    amount: float
-    remaining: float
-
-
 class Simulation:
     """A simulation that pauses; `simulation` makes it.
 
@@ -147,7 +78,7 @@ class Simulation:
         self._open_choice = choice
         self._interventions = list(interventions)
         self._supervision = supervision
-        self._looked: tuple[Any, ...] | None = None
+        self._looked: PausedState | None = None
         self._result: Result | None = None
         self._ended = False
         # One command at a time, from whichever thread.
@@ -166,23 +97,22 @@ class Simulation:
     @property
     def hosts(self) -> tuple[HostState, ...]:
         """All hosts."""
-        return tuple(HostState(*row) for row in self._look()[0])
+        return self._look().hosts
 
     @property
     def links(self) -> tuple[LinkState, ...]:
         """All links."""
-        return tuple(LinkState(*row) for row in self._look()[1])
+        return self._look().links
 
     @property
     def activities(self) -> tuple[ActivityState, ...]:
         """All activities on hosts and links, in order of creation."""
-        return tuple(ActivityState(*row) for row in self._look()[2])
+        return self._look().activities
 
     @property
     def actors(self) -> tuple[BlockedActor, ...]:
         """All living actors: the operation that each awaits, since when, and the line of code."""
-        found: tuple[BlockedActor, ...] = self._look()[3]
-        return found
+        return self._look().actors
 
     def step(self) -> bool:
         """Advance to the next event, with all events of its date.
@@ -384,12 +314,12 @@ class Simulation:
             self._command(ANSWER, float(index))
             self._open_choice = None
 
-    def _look(self) -> tuple[Any, ...]:
+    def _look(self) -> PausedState:
         """Request the state, once a pause."""
         with self._lock:
             if self._looked is None:
                 self._command(LOOK, 0.0)
-                self._looked = self._supervision.state()
+                self._looked = PausedState.of_rows(self.clock, *self._supervision.state())
             return self._looked
 
     def _require_pause(self) -> None:

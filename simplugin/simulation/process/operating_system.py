@@ -94,6 +94,45 @@ def fork_sibling(news: int, registered: int) -> bool:
         become_subreaper()
 
 
+# Descriptors that were open before the actors arrived.
+_inherited: set[int] = set()
+
+
+def note_inherited_files() -> None:
+    """Remember which files are open, before the actors of a simulation arrive."""
+    _inherited.update(_open_files())
+
+
+def obstacle_to_copies(expected: Container[int], processes: Container[int] = ()) -> str:
+    """Return what a copy of this process would share with it, or lack; empty if nothing.
+
+    Parameters
+    ----------
+    expected : container of int
+        Descriptors that may be open beside those that the actors have not opened.
+    processes : container of int
+        Child processes that may exist.
+    """
+    if len(os.listdir("/proc/self/task")) > 1:
+        return "threads of the actors would be missing in the copy; start none"
+    if any(each not in processes for each in children(os.getpid())):
+        return "the actors have started processes, which a copy does not have; end them first"
+    for descriptor, opened in _open_files().items():
+        known = descriptor in _inherited or descriptor in expected
+        if not known and not opened.startswith("/dev/"):
+            return f"the actors have opened {opened}, which a copy would share; close it"
+    return ""
+
+
+def _open_files() -> dict[int, str]:
+    """Return what the descriptors of this process are open on."""
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):  # the one of this directory itself
+            found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
+    return found
+
+
 def kill_descendants(spared: Container[int] = ()) -> None:
     """Kill the children of this process and all processes below them; wait until they are gone.
 

@@ -32,6 +32,7 @@ from simplugin.core.errors import PlatformError, SetupError, SimpluginError, Sim
 from simplugin.inputs.references import is_installed
 from simplugin.simulation.choices import Choice, Chooser, first_option
 from simplugin.simulation.logs import LEVELS, LogPrefix, PrefixedStream, rank
+from simplugin.simulation.lookahead import conclude_trial
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
 from simplugin.simulation.process.environment import adopt, forbid_simulations
 from simplugin.simulation.process.failures import full_trace_error, platform_error
@@ -41,6 +42,8 @@ from simplugin.simulation.process.operating_system import (
     flush_output,
     fork_sibling,
     memory,
+    note_inherited_files,
+    obstacle_to_copies,
 )
 from simplugin.simulation.process.serialization import (
     pack,
@@ -72,6 +75,7 @@ from simplugin.simulation.process.wire_format import (
     write_outcome,
 )
 from simplugin.simulation.protocol import ActorJob, SimulationSettings, UserFunctions
+from simplugin.simulation.result import result_of
 
 if TYPE_CHECKING:
     from simplugin.simulation.back_end import BackEnd
@@ -87,8 +91,6 @@ _versions: dict[str, str] = {}
 # Nothing of SimGrid's is taken down before the process ends: actors may still use it.
 _kept: list[Any] = []
 _has_simulated = False
-# Descriptors that are open before the actors arrive.
-_inherited: set[int] = set()
 
 
 def prepare(back_end: str) -> None:
@@ -144,7 +146,7 @@ def run(file: int, news_descriptor: int, stdout: int, stderr: int) -> None:
     form: Any = {"buffering": 1, "encoding": "utf-8", "errors": "backslashreplace"}
     sys.stdout = open(1, "w", closefd=False, **form)  # noqa: SIM115  it lives as long as we do
     sys.stderr = open(2, "w", closefd=False, **form)  # noqa: SIM115
-    _inherited.update(_open_files())
+    note_inherited_files()
     modules: list[str] = []
     try:
         _adopt(settings)
@@ -250,7 +252,8 @@ class RemoteObserver(SimulationObserver):
         now = time.monotonic()
         if now - self._reported >= _PROGRESS_PERIOD:
             self._reported = now
-            self._news.send(PROGRESS.pack(clock, active))
+            with contextlib.suppress(OSError):  # in a copy, which has nobody to report to
+                self._news.send(PROGRESS.pack(clock, active))
 
 
 class SteppingObserver(RemoteObserver):
@@ -329,7 +332,7 @@ class SteppingObserver(RemoteObserver):
         registered : int
             Of a pipe that is closed once the server knows the branch.
         """
-        if obstacle := self._obstacle({file, news, stdout, stderr, registered}):
+        if obstacle := obstacle_to_copies({file, news, stdout, stderr, registered}):
             os.write(news, FAILED + obstacle.encode())
         elif fork_sibling(news, registered):
             own = (self._file, self._news.fileno(), 1, 2)
@@ -337,26 +340,6 @@ class SteppingObserver(RemoteObserver):
                 os.dup2(new, old)
         for descriptor in (file, news, stdout, stderr, registered):
             os.close(descriptor)
-
-    def _obstacle(self, expected: set[int]) -> str:
-        """Return what a branch would share with this process, for a message; empty if nothing."""
-        if len(os.listdir("/proc/self/task")) > 1:
-            return "threads of the actors would be missing in the branch; start none"
-        if children(os.getpid()):
-            return "the actors have started processes, which a branch does not have; end them first"
-        for descriptor, opened in _open_files().items():
-            if descriptor not in _inherited | expected and not opened.startswith("/dev/"):
-                return f"the actors have opened {opened}, which a branch would share; close it"
-        return ""
-
-
-def _open_files() -> dict[int, str]:
-    """Return what the descriptors of this process are open on."""
-    found = {}
-    for name in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(FileNotFoundError):  # the one of this directory itself
-            found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
-    return found
 
 
 def _adopt(settings: SimulationSettings) -> None:
@@ -444,7 +427,12 @@ def simulate(
     for actor in functions.actors:
         _place(back_end, actor)
     owner.placed(back_end)
-    back_end.run(settings.options.until, owner.progress)
+    try:
+        back_end.run(settings.options.until, owner.progress)
+    except BaseException:
+        conclude_trial(None)
+        raise
+    conclude_trial(lambda: result_of(back_end.collect(), {}))
     owner.ended()
     try:
         return _packed_result(back_end.collect())
@@ -588,6 +576,7 @@ def simulate_here(
 
     An exception's traceback ends where the actor raised, so that debuggers show that place.
     """
+    note_inherited_files()
     try:
         prepare(settings.back_end)
     except ImportError as error:
