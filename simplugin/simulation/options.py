@@ -49,6 +49,14 @@ def _truth(value: Any) -> bool:
     return value
 
 
+def _solver(value: Any) -> str:
+    """Return a solver of parallel tasks; raise for anything else."""
+    if value not in get_args(HostSolver):
+        known = " or ".join(map(repr, get_args(HostSolver)))
+        raise UnitError(f"{value!r} solves no parallel tasks", f"choose {known}")
+    return str(value)
+
+
 def _item(name: str, read: Callable[[Any], Any] | None = None) -> Any:
     """Return a field for an item of SimGrid's, None by default; `read` raises UnitError."""
     return field(default=None, metadata={"item": name, "read": read})
@@ -124,7 +132,7 @@ class SimGridOptions:
     network_model: NetworkModel | None = _item("network/model")
     host_model: HostModel | None = _item("host/model")
     cpu_model: CpuModel | None = _item("cpu/model")
-    host_solver: HostSolver | None = _item("host/solver")
+    host_solver: HostSolver | None = _item("host/solver", _solver)
     bandwidth_factor: float | str | None = _item("network/bandwidth-factor")
     latency_factor: float | str | None = _item("network/latency-factor")
     tcp_gamma: float | None = _item("network/TCP-gamma", parse_size)

@@ -32,6 +32,7 @@ async def receive(me: Any) -> float:
     [
         ("network_model", "LV09", "LV08"),
         ("network_model", "IB", "SMPI"),
+        ("host_solver", "maxmin", "bmf"),
         ("tcp_gamma", -1.0, "tcp_gamma"),
         ("precision_timing", 0.0, "0.0"),
         ("precision_timing", float("nan"), "nan"),
