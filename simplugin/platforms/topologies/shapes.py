@@ -507,9 +507,9 @@ def preferential_attachment(
     *,
     links: int = 2,
 ) -> Graph:
-    """Return a graph with hubs: each host prefers neighbours with many neighbours [1]_.
+    """Return a graph with hubs: each host prefers neighbours with many neighbours.
 
-    `networkx.barabasi_albert_graph`: it starts from a star of ``links + 1`` hosts.
+    `networkx.barabasi_albert_graph` [1]_: it starts from a star of ``links + 1`` hosts.
 
     Parameters
     ----------
@@ -546,9 +546,10 @@ def small_world(
     neighbours: int = 4,
     rewired: float = 0.1,
 ) -> Graph:
-    """Return a ring of neighbourhoods with some links to anywhere: a small world [1]_.
+    """Return a ring of neighbourhoods with some links to anywhere.
 
-    `networkx.connected_watts_strogatz_graph`: drawn again, up to 100 times, until connected.
+    A small world [1]_, `networkx.connected_watts_strogatz_graph`: drawn again, up to 100 times,
+    until connected.
 
     Parameters
     ----------
