@@ -86,7 +86,8 @@ class DirectoryEntry(NamedTuple):
     is_link: bool
 
 
-def _entries(path: str) -> Mapping[str, DirectoryEntry]:
+@FileCache
+def _listed(path: str) -> Mapping[str, DirectoryEntry]:
     """List a directory."""
     found: dict[str, DirectoryEntry] = {}
     with os.scandir(path) as listed:
@@ -101,13 +102,15 @@ def _entries(path: str) -> Mapping[str, DirectoryEntry]:
     return MappingProxyType(found)
 
 
-def _sha256(path: str) -> str:
+@FileCache
+def file_digest(path: str) -> str:
     """Return the SHA-256 of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _is_database(path: str) -> bool:
+@FileCache
+def _is_sqlite(path: str) -> bool:
     """Return True if a file is an SQLite database."""
     with open(path, "rb") as file:
         return file.read(len(_DATABASE)) == _DATABASE
@@ -119,17 +122,10 @@ def profile_names(platform: bytes) -> list[str]:
     return [(one or other).decode("utf-8", "replace") for one, other in found]
 
 
-def _read_profiles(path: str) -> tuple[str, ...]:
+@FileCache
+def _profiles(path: str) -> tuple[str, ...]:
     """Return the profile files that a platform names."""
     return tuple(dict.fromkeys(profile_names(read_bytes(path, ScenarioError, most=1 << 40))))
-
-
-# Of a directory: its entries by name. Of a file: its SHA-256, whether it is a database, the
-# profile files of a platform, and imports of a module.
-_listed = FileCache(_entries)
-file_digest = FileCache(_sha256)
-_is_sqlite = FileCache(_is_database)
-_profiles = FileCache(_read_profiles)
 
 
 def entries(path: str) -> Mapping[str, DirectoryEntry]:
@@ -435,7 +431,8 @@ def _absolute(imported: Iterable[str], package: list[str]) -> Iterator[str]:
             yield ".".join([*package[: len(package) - (level - 1)], *([rest] if rest else [])])
 
 
-def _read_imports(path: str) -> frozenset[str] | None:
+@FileCache
+def _imports(path: str) -> frozenset[str] | None:
     """Return the imports of a module as written; None if they are unknown."""
     if not path.endswith(".py"):
         return None
@@ -471,6 +468,3 @@ def _is_dynamic(node: ast.AST) -> bool:
         of_sys = isinstance(node.value, ast.Name) and node.value.id == "sys"
         return of_sys and node.attr in _DYNAMIC_OF_SYS
     return isinstance(node, ast.Name) and node.id in _DYNAMIC_NAMES
-
-
-_imports = FileCache(_read_imports)

@@ -6,10 +6,10 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from simplugin.campaigns.campaign import Campaign, load_campaign
 from simplugin.campaigns.jobs import QueuedRunners, RunJob, Runners, RunRecord
@@ -263,18 +263,16 @@ def chosen_runners(
             "the workers of a Dask cluster are counted where they are started, and those of "
             "Slurm in [slurm] of the campaign file"
         )
-    if slurm is not None:
-        from simplugin.campaigns.running.dask_runners import DaskRunners
-
-        with slurm_cluster(slurm) as cluster:
-            replace = partial(replace_lost_workers, cluster, slurm.jobs)
-            with closing(DaskRunners(cluster, replace_lost=replace)) as runners:
-                yield runners
-    elif scheduler is not None:
-        from simplugin.campaigns.running.dask_runners import DaskRunners
-
-        with closing(DaskRunners(scheduler)) as runners:
-            yield runners
-    else:
+    if slurm is None and scheduler is None:
         with closing(LocalRunners(jobs)) as local:
             yield local
+        return
+    from simplugin.campaigns.running.dask_runners import DaskRunners
+
+    chosen: AbstractContextManager[Any] = (
+        nullcontext(scheduler) if slurm is None else slurm_cluster(slurm)
+    )
+    with chosen as cluster:
+        replace = None if slurm is None else partial(replace_lost_workers, cluster, slurm.jobs)
+        with closing(DaskRunners(cluster, replace_lost=replace)) as runners:
+            yield runners
