@@ -53,19 +53,13 @@ def print_result(
     most : int
         Lines of a table.
     """
-    console = console or EscapingConsole()
-    if title:
-        console.print(Text(title, style="bold"))
-    if row is not None:
-        console.print(summary_table(row))
-    for table in (
+    tables = (
         activities_table(result, most),
         hosts_table(result, most),
         links_table(result, bandwidths, most),
-    ):
-        if table is not None:
-            console.print()
-            console.print(table)
+    )
+    shown = [table for table in tables if table.lines]
+    print_listings(row, shown, console=console, title=title)
 
 
 def summary_table(row: Row) -> Table:
@@ -78,98 +72,79 @@ def summary_table(row: Row) -> Table:
     return table
 
 
-def activities_table(result: Result, most: int = _MOST) -> Table | None:
+def activities_table(result: Result, most: int = _MOST) -> ResultTable:
     """Return number, mean length and total amount of activities by kind and label."""
     trace = result.trace
-    if not len(trace):
-        return None
-    table = house_table("Activities")
-    table.add_column("kind")
-    table.add_column("label")
     # Codes of the states in which an activity did not finish, if there are such activities.
     unfinished = [code for code in np.unique(trace.state_code).tolist() if STATES[code] != "done"]
     words = [STATES[code].replace("canceled", "cancelled") for code in unfinished]
-    for name in ("number", *words, "mean time", "amount", "mean rate"):
-        table.add_column(name, justify="right")
     keys = trace.kind_code.astype(np.int64) * (len(trace.label_names) + 1) + trace.label_code + 1
     length = trace.end - trace.start
     groups = [np.flatnonzero(keys == key) for key in np.unique(keys).tolist()]
     groups.sort(key=lambda rows: (int(trace.kind_code[rows[0]]), -float(length[rows].sum())))
-    for rows in groups[:most]:
-        kind = KINDS[trace.kind_code[rows[0]]]
-        label = trace.label_code[rows[0]]
-        counts = [int((trace.state_code[rows] == code).sum()) for code in unfinished]
+    lines: list[tuple[Cell, ...]] = []
+    for rows in groups:
+        kind, label = KINDS[trace.kind_code[rows[0]]], trace.label_code[rows[0]]
+        counts = (int((trace.state_code[rows] == code).sum()) for code in unfinished)
         amount, time = float(trace.amount[rows].sum()), float(length[rows].sum())
         is_rate = kind != "sleep" and time > 0
-        table.add_row(
-            _NOUNS.get(kind, kind),
-            trace.label_names[label] if label >= 0 else "",
-            readable(len(rows)),
-            *(readable(count) if count else "" for count in counts),
-            readable(time / len(rows), "s"),
-            readable(amount, UNITS[kind]),
+        lines.append((
+            _NOUNS.get(kind, kind), trace.label_names[label] if label >= 0 else "", len(rows),
+            *(count or "" for count in counts), time / len(rows), readable(amount, UNITS[kind]),
             readable(amount / time, f"{UNITS[kind]}/s") if is_rate else "",
-        )
-    _say_rest(table, len(groups), most)
-    return table
+        ))  # fmt: skip
+    names = ("kind", "label", "number", *words, "mean time", "amount", "mean rate")
+    columns = tuple((name, "s" if name == "mean time" else "") for name in names)
+    return ResultTable("Activities", columns, tuple(lines)).cut(most)
 
 
-def hosts_table(result: Result, most: int = _MOST) -> Table | None:
+def hosts_table(result: Result, most: int = _MOST) -> ResultTable:
     """Return the hosts that were busy longest, then those that consumed most energy."""
     hosts = result.hosts
-    columns = {"computed": (hosts.flops, "flop"), "busy": (hosts.busy, "s")}
-    return _ranked("Hosts", hosts, hosts.busy, columns, ("of the time", hosts.utilisation), most)
+    columns = [("computed", "flop", hosts.flops), ("busy", "s", hosts.busy)]
+    share = ("of the time", "%", hosts.utilisation)
+    return _ranked("Hosts", hosts, hosts.busy, [*columns, share]).cut(most)
 
 
 def links_table(
     result: Result, bandwidths: Mapping[str, float] | None = None, most: int = _MOST
-) -> Table | None:
+) -> ResultTable:
     """Return the links that were loaded most, or carried most if bandwidths are unknown."""
     links = result.links
     rate = links.bytes / result.clock if result.clock > 0 else np.zeros(len(links))
     known = bandwidths or {}
     load = np.nan_to_num(rate / np.array([known.get(name, np.nan) for name in links.name]))
-    columns = {"carried": (links.bytes, "byte"), "mean rate": (rate, "byte/s")}
+    columns = [("carried", "byte", links.bytes), ("mean rate", "byte/s", rate)]
     if not load.any():
-        return _ranked("Links", links, links.bytes, columns, None, most)
-    return _ranked("Links", links, load, columns, ("mean load", load), most)
+        return _ranked("Links", links, links.bytes, columns).cut(most)
+    return _ranked("Links", links, load, [*columns, ("mean load", "%", load)]).cut(most)
 
 
 def _ranked(
     title: str,
     totals: HostTotals | LinkTotals,
     values: NDArray[np.float64],
-    columns: Mapping[str, tuple[NDArray[np.float64], str]],
-    share: tuple[str, NDArray[np.float64]] | None,
-    most: int,
-) -> Table | None:
-    """Return the resources with the largest values, then energies, above 0; None without any.
+    columns: Sequence[tuple[str, str, NDArray[np.float64]]],
+) -> ResultTable:
+    """Return the resources with the largest values, then energies, above 0.
 
-    Columns are amounts with their units; a share has a bar, too.
+    Columns have names and units; a ratio has a bar, too.
     """
     joules = np.nan_to_num(totals.energy)
     order = np.lexsort((-joules, -values))
     order = order[(values[order] > 0) | (joules[order] > 0)]
-    if not len(order):
-        return None
-    table = house_table(title)
-    table.add_column("name")
-    energy = {} if np.isnan(totals.energy).all() else {"energy": (totals.energy, "J")}
-    for name in (*columns, *((share[0], "") if share else ()), *energy):
-        table.add_column(name, justify="right" if name else "left")
-    for at in order[:most].tolist():
-        cells: list[str | Text] = [totals.name[at]]
-        cells += [readable(float(column[at]), unit) for column, unit in columns.values()]
-        if share is not None:
-            part = None if np.isnan(share[1][at]) else float(share[1][at])
+    shown: list[tuple[str, str, Sequence[Cell]]] = [
+        ("name", "", [totals.name[at] for at in order.tolist()])
+    ]
+    for name, unit, column in columns:
+        shown.append((name, unit, column[order].tolist()))
+        if unit == "%":
             # More than all of it is a full bar.
-            filled = round(_BAR * min(max(part or 0.0, 0.0), 1.0))
-            bar = Text("█" * filled, style="blue") + Text("░" * (_BAR - filled), style="dim")
-            cells += [percent(part), bar]
-        cells += [readable(float(column[at]), unit) for column, unit in energy.values()]
-        table.add_row(*cells)
-    _say_rest(table, len(order), most)
-    return table
+            filled = np.rint(_BAR * np.clip(np.nan_to_num(column[order]), 0.0, 1.0)).astype(int)
+            shown.append(("", "", [("█" * n).ljust(_BAR, "░") for n in filled.tolist()]))
+    if not np.isnan(totals.energy).all():
+        shown.append(("energy", "J", totals.energy[order].tolist()))
+    return ResultTable.of_columns(title, shown)
 
 
 def house_table(title: str) -> Table:
@@ -187,12 +162,6 @@ def house_table(title: str) -> Table:
     )
 
 
-def _say_rest(table: Table, there_are: int, most: int) -> None:
-    """Write the number of omitted lines."""
-    if there_are > most:
-        table.caption = f"and {readable(there_are - most)} more"
-
-
 # Preferred and minimum gap between columns.
 _WIDE, _TIGHT = 3, 1
 # Minimum widths of wrapped texts and names.
@@ -201,13 +170,17 @@ _NARROWEST_NAME = 5
 
 
 def print_listings(
-    row: Row, listings: Sequence[ResultTable], *, console: Console | None = None, title: str = ""
+    row: Row | None,
+    listings: Sequence[ResultTable],
+    *,
+    console: Console | None = None,
+    title: str = "",
 ) -> None:
     """Print the metrics of a run, then its listings.
 
     Parameters
     ----------
-    row : Row
+    row : Row, optional
         Metrics.
     listings : sequence of ResultTable
         In their order.
@@ -219,7 +192,8 @@ def print_listings(
     console = console or EscapingConsole(highlight=False)
     if title:
         console.print(Text(title, style="bold"))
-    console.print(summary_table(row))
+    if row is not None:
+        console.print(summary_table(row))
     for listing in listings:
         console.print()
         # The table's own title and caption would be wrapped to its width.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from simplugin.core.errors import SimpluginError
@@ -78,12 +78,17 @@ class ResultTable:
         most : int, optional
             Maximum number of lines; the note counts the others.
         """
-        lines = list(zip(*(values for _, _, values in columns), strict=True))
-        if most is not None and len(lines) > most:
-            note = f"and {len(lines) - most} more" + (f"; {note}" if note else "")
-        return cls(
-            title, tuple((name, unit) for name, unit, _ in columns), tuple(lines[:most]), note
-        )
+        lines = tuple(zip(*(values for _, _, values in columns), strict=True))
+        table = cls(title, tuple((name, unit) for name, unit, _ in columns), lines, note)
+        return table if most is None else table.cut(most)
+
+    def cut(self, most: int) -> ResultTable:
+        """Return the first lines; the note counts the others."""
+        more = len(self.lines) - most
+        if more <= 0:
+            return self
+        note = f"and {more} more" + (f"; {self.note}" if self.note else "")
+        return replace(self, lines=self.lines[:most], note=note)
 
     def column(self, name: str) -> Sequence[Cell]:
         """Return the values of a column.

@@ -96,7 +96,7 @@ def test_the_line_below_the_title_counts_what_the_window_shows():
     whole = gantt(result).figure
     assert facts_of(whole) == "ends at 10 s · 23 activities, 1 cancelled"
     assert key_of(whole)[-1] == "cancelled"
-    assert activities_table(result).columns[3].header == "cancelled"
+    assert activities_table(result).columns[3].name == "cancelled"
     inner = gantt(result, window=(2.5, 4.5)).figure
     assert facts_of(inner) == "ends at 10 s · 6 activities from 2.5 s to 4.5 s"
     assert "cancelled" not in key_of(inner)
