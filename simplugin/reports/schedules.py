@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -270,6 +271,8 @@ _FAILED, _CANCELLED, _NAMELESS = "(failed)", "(cancelled)", "(none)"
 # Groups after the named ones.
 _SPECIAL = (_NAMELESS, _FAILED, _CANCELLED)
 _ARROW = "->"
+# A bar without a lane: host, True for a transfer, start, end, group, label.
+_Placed = tuple[list[tuple[int, str]], str, bool, float, float, int, str]
 
 
 def chart_of(kept: KeptRun) -> ScheduleChart | None:
@@ -306,7 +309,7 @@ def activity_chart(activities: ResultTable, *, groups: Sequence[str] = ()) -> Sc
     found = {_group(row, coloured) for row in work}
     named = in_colour_order(found - set(_SPECIAL), groups)
     groups = [*named, *(each for each in _SPECIAL if each in found)]
-    bars: dict[tuple[str, bool], list[tuple[float, float, int, str]]] = {}
+    bars: list[_Placed] = []
     for row in rows:
         _, resource, kind, label, start, end, _ = row
         if kind not in (*_WORK, "comm"):
@@ -318,29 +321,27 @@ def activity_chart(activities: ResultTable, *, groups: Sequence[str] = ()) -> Sc
         if group not in groups:
             groups.append(group)
         host = str(resource).rpartition(_ARROW)[2]
-        bar = (float(start or 0.0), float(end or 0.0), groups.index(group), str(label or ""))
-        bars.setdefault((host, not works), []).append(bar)
+        name, dates = str(label or ""), (float(start or 0.0), float(end or 0.0))
+        bars.append((natural_order(host), host, not works, *dates, groups.index(group), name))
     # Lanes: work above transfers.
     thin: list[int] = []
-    clusters, drawn, first = [], [], 0
-    for host in sorted(sorted({host for host, _ in bars}), key=natural_order):
-        size = 0
-        for transfers in (False, True):
-            placed = sorted(bars.get((host, transfers), []))
-            lane_of = lanes([bar[:2] for bar in placed])
-            drawn += [
-                Bar(group, (first + size + lane,), start, end, label)
-                for (start, end, group, label), lane in zip(placed, lane_of, strict=True)
-            ]
-            lanes_here = max(lane_of, default=-1) + 1
-            thin += range(first + size, first + size + lanes_here) if transfers else ()
-            size += lanes_here
-        clusters.append((host, size))
+    clusters: dict[str, int] = {}
+    drawn, first = [], 0
+    for (_, host, transfers), members in groupby(sorted(bars), key=lambda bar: bar[:3]):
+        placed = list(members)
+        lane_of = lanes([bar[3:5] for bar in placed])
+        drawn += [
+            Bar(group, (first + lane,), start, end, label)
+            for (*_, start, end, group, label), lane in zip(placed, lane_of, strict=True)
+        ]
+        size = max(lane_of) + 1
+        thin += range(first, first + size) if transfers else ()
+        clusters[host] = clusters.get(host, 0) + size
         first += size
     arriving = "thin bars: transfers that arrive" if thin else ""
     facts = ", ".join(filter(None, [activities.note, arriving]))
     return ScheduleChart(
-        "activities", "", tuple(clusters), tuple(groups), tuple(drawn), facts,
+        "activities", "", tuple(clusters.items()), tuple(groups), tuple(drawn), facts,
         transfers=tuple(thin),
     )  # fmt: skip
 
