@@ -14,13 +14,7 @@ from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import Time
 from simplugin.inputs.sections import Section
 from simplugin.platforms.availability.followers import Availability
-from simplugin.platforms.availability.processes import (
-    Churn,
-    Levels,
-    Outages,
-    Process,
-    model_named,
-)
+from simplugin.platforms.availability.processes import Churn, Levels, Outages, Process, model_named
 from simplugin.platforms.drawn_quantities import drawn
 from simplugin.platforms.laws import parse_law, read_duration
 

@@ -15,15 +15,8 @@ import typer
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import JobSource, Runners
 from simplugin.campaigns.running.campaign_runs import RunnersOnDemand
-from simplugin.campaigns.running.coordinator import (
-    MAX_IDENTICAL_FAILURES,
-    RetryPolicy,
-    run_jobs,
-)
-from simplugin.campaigns.running.recorded_campaigns import (
-    earlier_versions,
-    what_changed,
-)
+from simplugin.campaigns.running.coordinator import MAX_IDENTICAL_FAILURES, RetryPolicy, run_jobs
+from simplugin.campaigns.running.recorded_campaigns import earlier_versions, what_changed
 from simplugin.campaigns.running.reporting import CampaignSummary, log_path
 from simplugin.campaigns.store import StoreReader
 from simplugin.campaigns.store.documents import text_of

@@ -19,12 +19,7 @@ from simplugin.cli.terminal import BY_SIGNAL, stop_signals
 from simplugin.core.console import EscapingConsole
 from simplugin.core.errors import SimpluginError
 from simplugin.core.formatting import printable
-from simplugin.regression.checking import (
-    CheckOptions,
-    CheckResult,
-    Limits,
-    check_recorded,
-)
+from simplugin.regression.checking import CheckOptions, CheckResult, Limits, check_recorded
 from simplugin.regression.comparison import MetricChange, Value, relative_text
 from simplugin.regression.tolerances import is_tolerance
 
@@ -38,12 +33,7 @@ _ANY = 100_000
 
 
 def regress_command(
-    paths: Sequence[Path],
-    options: CheckOptions,
-    limits: Limits,
-    *,
-    update: bool,
-    as_json: bool,
+    paths: Sequence[Path], options: CheckOptions, limits: Limits, *, update: bool, as_json: bool
 ) -> int:
     """Compare, print and return the exit status."""
     with stop_signals() as stopped:

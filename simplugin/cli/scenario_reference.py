@@ -29,12 +29,7 @@ from simplugin.scenarios.generators.registry import generator_called
 from simplugin.scenarios.kinds import KINDS, kind_called
 from simplugin.scenarios.loading import Sections
 from simplugin.scenarios.ranges import Range
-from simplugin.scenarios.sections import (
-    MetricsSection,
-    MetricTable,
-    OutputSection,
-    SimulationTable,
-)
+from simplugin.scenarios.sections import MetricsSection, MetricTable, OutputSection, SimulationTable
 from simplugin.simulation.options import SimGridOptions
 from simplugin.workloads.graph_generators import DRAWS
 from simplugin.workloads.task_costs import CostLaw

@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.core.formatting import natural_order
-from simplugin.reports.colours import (
-    group_colour,
-    in_colour_order,
-    meaning_of_colours,
-    reads_dark,
-)
+from simplugin.reports.colours import group_colour, in_colour_order, meaning_of_colours, reads_dark
 from simplugin.reports.gantt import FACTS, KEY, WIDTH, add_bars, two_panels
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.page.contents import KeptRun

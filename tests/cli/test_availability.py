@@ -59,10 +59,7 @@ PROCESSES = [
     ("hosts.model=g5k06-weibull spared=ada", {"states": WEIBULL, "spared": ["ada"]}),
     ("hosts.up=weibull(0.5,2h) hosts.down=10m hosts.start=up hosts.choice=ada,bob", OF_BOTH),
     ("links.choice=room links.up=1h links.down=1m", {"link_states": FAULTS, "links": "room"}),
-    (
-        "hosts.arrival=uniform(1h,1d) hosts.stay=exponential(2d) hosts.away=1h",
-        {"states": CHURN},
-    ),
+    ("hosts.arrival=uniform(1h,1d) hosts.stay=exponential(2d) hosts.away=1h", {"states": CHURN}),
     ("hosts.speed=uniform(0.2,1) hosts.speed_for=exponential(10m)", {"speeds": LOAD}),
     ("links.bandwidth=uniform(0.2,1) links.bandwidth_for=exponential(10m)", {"bandwidths": LOAD}),
     ("links.latency=lognormal(3,1) links.latency_for=10m", {"latencies": LATE}),

@@ -4,12 +4,7 @@ from naming import raises_naming
 
 from simplugin.core.errors import SimpluginError
 from simplugin.reports.image_files import image_file
-from simplugin.reports.reproduction_page import (
-    ChosenFigure,
-    Paper,
-    draw_figure,
-    reproduction_page,
-)
+from simplugin.reports.reproduction_page import ChosenFigure, Paper, draw_figure, reproduction_page
 from simplugin.results.claims import Claim
 from simplugin.results.curves import CurvePlot
 

@@ -18,13 +18,7 @@ from simplugin.platforms.links import (
     ZoneRoute,
 )
 from simplugin.platforms.platform import Platform, Zone
-from simplugin.reports.platforms.contents import (
-    Contents,
-    contents,
-    group_of,
-    rate_words,
-    stem,
-)
+from simplugin.reports.platforms.contents import Contents, contents, group_of, rate_words, stem
 from simplugin.reports.platforms.network import Connection, Network, Step, Way, network
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*")
