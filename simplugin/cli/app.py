@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -85,16 +85,9 @@ class OverridingOptions:
 
     def changes(self) -> SimulationKeywords:
         """Return the keywords that are given."""
-        given: SimulationKeywords = {}
-        if self.back_end is not None:
-            given["back_end"] = self.back_end
-        if self.seed is not None:
-            given["seed"] = self.seed
-        if self.log is not None:
-            given["log"] = self.log
-        if self.prefix_prints:
-            given["prefix_prints"] = True
-        return given
+        given = asdict(self) | {"prefix_prints": self.prefix_prints or None}
+        changed = {name: value for name, value in given.items() if value is not None}
+        return cast("SimulationKeywords", changed)
 
 
 def run(

@@ -87,6 +87,8 @@ def add_command(app: typer.Typer, function: Callable[..., None]) -> None:
 
     call.__signature__ = inspect.Signature([*_parameters(function)])  # type: ignore[attr-defined] # typer reads it
     text, *_ = _SECTION.split(inspect.cleandoc(function.__doc__ or "") + "\n")
+    # The terminal, not the source, breaks the lines of paragraphs.
+    text = re.sub(r"(?<=\S)\n(?=\S)", " ", text)
     app.command(function.__name__, cls=Command, help=text)(call)
 
 

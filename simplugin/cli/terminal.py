@@ -65,11 +65,6 @@ class _PlainHelp:
         option.metavar = ""
         return option
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help; the terminal, not the source, breaks the lines of its paragraphs."""
-        self.help: str | None = re.sub(r"(?<=\S)\n(?=\S)", " ", self.help or "")
-        super().format_help(ctx, formatter)  # type: ignore[misc] # of the command's class
-
 
 class Command(_PlainHelp, TyperCommand):
     """A command."""
