@@ -11,21 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simplugin.core.errors import SimpluginError
+from simplugin.reports import paper_sheet as paper
 from simplugin.reports.colours import GROUP_COLOURS
 from simplugin.reports.image_files import Chart, drawn
-from simplugin.reports.paper_sheet import (
-    DASHES,
-    GREY,
-    LINE,
-    MARKERS,
-    POINT,
-    are_whole,
-    ink,
-    lines_of,
-    tick_values,
-    wrapped,
-    write_title,
-)
 from simplugin.results.curves import CurvePlot as Curves
 
 if TYPE_CHECKING:
@@ -52,7 +40,7 @@ _FEW_POINTS = 20
 # More points show no trend: they are not joined.
 _PAIR = 2
 _FONT = 8.0
-_POINT_MARKERS = (*MARKERS, "*")
+_POINT_MARKERS = (*paper.MARKERS, "*")
 # Height and mean width of a letter, in its size.
 _LETTER = (1.25, 0.58)
 # Possible offsets of a name from its point, in widths, in heights, and in points.
@@ -100,7 +88,7 @@ def curves(
     panels = [figure.add_subplot(rows[number]) for number in range(len(shown))]
     for curve, axes in zip(shown, panels, strict=True):
         _panel(axes, curve)
-    write_title(figure, title)
+    paper.write_title(figure, title)
     for curve, axes in zip(shown, panels, strict=True):
         name_points(axes, curve)
     return drawn(figure, path)
@@ -113,12 +101,14 @@ def _height(curve: Curves) -> float:
     # One of several panels of a figure has no title or no name of its x axis.
     if curve.title and curve.x_label:
         return _HEIGHT_OF_PANEL
-    return _HEIGHT_OF_PART + (lines_of(_title(curve)) * LINE * 10 * POINT if curve.title else 0.0)
+    return _HEIGHT_OF_PART + (
+        paper.lines_of(_title(curve)) * paper.LINE * 10 * paper.POINT if curve.title else 0.0
+    )
 
 
 def _title(curve: Curves) -> str:
     """Return the title of a panel, broken into lines."""
-    return wrapped(curve.title, _WIDTH - 1.8, 10)
+    return paper.wrapped(curve.title, _WIDTH - 1.8, 10)
 
 
 def _panel(axes: Axes, curve: Curves) -> None:
@@ -126,7 +116,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
     styles = styles_of(curve, len(GROUP_COLOURS))
     joined = any(len(x) > _PAIR for x, _ in points_of(curve).values())
     for (number, dash), (name, (x, y)) in zip(styles, points_of(curve).items(), strict=True):
-        colour, line = ink(number).colour, DASHES[dash % len(DASHES)]
+        colour, line = paper.ink(number).colour, paper.DASHES[dash % len(paper.DASHES)]
         if curve.bars:
             if dash == 0:
                 axes.stairs(y, x, fill=True, color=colour, alpha=0.25)
@@ -141,11 +131,11 @@ def _panel(axes: Axes, curve: Curves) -> None:
             axes.plot(
                 *thinned(x, y, _MOST_POINTS), color=colour, linewidth=1.3, label=name,
                 linestyle=line if joined else "", markersize=3.5,
-                marker=MARKERS[number % len(MARKERS)] if few else "",
+                marker=paper.MARKERS[number % len(paper.MARKERS)] if few else "",
             )  # fmt: skip
     for number, (name, level) in enumerate(curve.lines.items()):
-        dash = DASHES[1:][number % (len(DASHES) - 1)]
-        axes.axhline(level, color=GREY, linestyle=dash, linewidth=1.0, label=name, zorder=1)
+        dash = paper.DASHES[1:][number % (len(paper.DASHES) - 1)]
+        axes.axhline(level, color=paper.GREY, linestyle=dash, linewidth=1.0, label=name, zorder=1)
     if curve.log_y:
         axes.set_yscale("log")
     elif not curve.bars and not curve.names and not curve.whole:
@@ -153,12 +143,12 @@ def _panel(axes: Axes, curve: Curves) -> None:
     axes.set_title(_title(curve), loc="left", fontsize=10, parse_math=False)
     axes.set_xlabel(curve.x_label, fontsize=9, parse_math=False)
     room = (_height(curve) if curve.title and curve.x_label else _HEIGHT_OF_PART) - 0.6
-    axes.set_ylabel(wrapped(curve.y_label, room, 9), fontsize=9, parse_math=False)
+    axes.set_ylabel(paper.wrapped(curve.y_label, room, 9), fontsize=9, parse_math=False)
     axes.tick_params(labelsize=8.5, length=2)
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
     _across(axes, curve)
-    if not curve.log_y and all(are_whole(y) for _, y in points_of(curve).values()):
+    if not curve.log_y and all(paper.are_whole(y) for _, y in points_of(curve).values()):
         _number(axes.yaxis)
     if curve.names:
         axes.margins(y=0.1)
@@ -170,7 +160,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
         )  # fmt: skip
         for text in key.get_texts():
             text.set_parse_math(False)
-            text.set_text(wrapped(text.get_text(), _WIDEST_KEY, 8.5))
+            text.set_text(paper.wrapped(text.get_text(), _WIDEST_KEY, 8.5))
 
 
 def _across(axes: Axes, curve: Curves) -> None:
@@ -191,10 +181,10 @@ def _across(axes: Axes, curve: Curves) -> None:
     if curve.bars and len(places) and np.all(places % 1 == 0.5):
         # Bars around whole numbers.
         _number(axes.xaxis, _MOST_NUMBERS)
-    elif are_whole(places) and not curve.names:
+    elif paper.are_whole(places) and not curve.names:
         if not curve.log_x:
             _number(axes.xaxis)
-        tick_values(axes, places, _WIDTH - 3.0, curve.log_x, 1.0)
+        paper.tick_values(axes, places, _WIDTH - 3.0, curve.log_x, 1.0)
 
 
 def _number(axis: Axis, most: int | Literal["auto"] = "auto") -> None:

@@ -11,26 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.core.errors import SimpluginError
+from simplugin.reports import paper_sheet as paper
 from simplugin.reports.comparisons import Values
 from simplugin.reports.image_files import Chart, drawn
-from simplugin.reports.paper_sheet import (
-    BLACK,
-    DPI,
-    GREY,
-    LINE,
-    POINT,
-    SMALL_FONT,
-    WIDTHS,
-    Width,
-    ink,
-    lines_of,
-    logarithmic,
-    name_axis,
-    sheet,
-    tick_values,
-    wrapped,
-    write_key,
-)
 from simplugin.reports.statistics import (
     SampleSummary,
     cumulated,
@@ -55,7 +38,7 @@ _BOX, _ROW, _NAMES = 0.56, 0.24, 0.36
 _REACH = 1.5
 # The mark of a mean.
 _DIAMOND: Any = {
-    "marker": "D", "markersize": 3.6, "markerfacecolor": "white", "markeredgecolor": BLACK,
+    "marker": "D", "markersize": 3.6, "markerfacecolor": "white", "markeredgecolor": paper.BLACK,
     "markeredgewidth": 0.8,
 }  # fmt: skip
 # Turns that spread points evenly, however many there are.
@@ -74,7 +57,7 @@ def box_plot(
     label: str,
     unit: str = "",
     log: bool | None = None,
-    width: Width = "column",
+    width: paper.Width = "column",
 ) -> Chart:
     """Draw a box for each group, with its values as dots.
 
@@ -111,16 +94,21 @@ def box_plot(
     from matplotlib.lines import Line2D
 
     samples, every, log = _samples(groups, log)
-    names = [wrapped(name, _NAMES * WIDTHS[width], SMALL_FONT) for name in samples]
-    rows = [max(_ROW, (lines_of(name) * LINE + 0.5) * SMALL_FONT * POINT) for name in names]
-    figure, axes = sheet(width, sum(rows) + 0.75)
+    names = [
+        paper.wrapped(name, _NAMES * paper.WIDTHS[width], paper.SMALL_FONT) for name in samples
+    ]
+    rows = [
+        max(_ROW, (paper.lines_of(name) * paper.LINE + 0.5) * paper.SMALL_FONT * paper.POINT)
+        for name in names
+    ]
+    figure, axes = paper.sheet(width, sum(rows) + 0.75)
     places = np.cumsum(rows) - np.array(rows) / 2
     for number, (sample, left_out) in enumerate(samples.values()):
         _row(axes, sample, float(places[number]), number, log)
         count = f"{len(sample)} of {len(sample) + left_out}" if left_out else f"{len(sample)}"
         axes.text(
             1.02, float(places[number]), count, transform=axes.get_yaxis_transform(),
-            fontsize=SMALL_FONT, va="center", color=GREY,
+            fontsize=paper.SMALL_FONT, va="center", color=paper.GREY,
         )  # fmt: skip
     axes.set_ylim(sum(rows), 0)
     axes.set_yticks(places.tolist(), names)
@@ -128,19 +116,19 @@ def box_plot(
         text.set_parse_math(False)
     axes.tick_params(axis="y", length=0)
     axes.text(
-        1.02, -0.03, "n", transform=axes.get_yaxis_transform(), fontsize=SMALL_FONT, color=GREY,
-        va="bottom",
+        1.02, -0.03, "n", transform=axes.get_yaxis_transform(), fontsize=paper.SMALL_FONT,
+        color=paper.GREY, va="bottom",
     )  # fmt: skip
-    name_axis(axes, "x", every, label, unit, log)
+    paper.name_axis(axes, "x", every, label, unit, log)
     if any(len(sample) >= _LEAST_BOXED for sample, _ in samples.values()):
         bar = Line2D(
-            [], [], linestyle="", marker="|", markersize=6, markeredgecolor=BLACK,
+            [], [], linestyle="", marker="|", markersize=6, markeredgecolor=paper.BLACK,
             markeredgewidth=1.4,
         )  # fmt: skip
         marks = {"median": bar}
         marks["geometric mean" if log else "mean"] = Line2D([], [], linestyle="", **_DIAMOND)
-        write_key(figure, [*marks], [*marks.values()], WIDTHS[width], marks=True)
-    return drawn(figure, path, dpi=DPI)
+        paper.write_key(figure, [*marks], [*marks.values()], paper.WIDTHS[width], marks=True)
+    return drawn(figure, path, dpi=paper.DPI)
 
 
 def _samples(
@@ -154,14 +142,14 @@ def _samples(
         sample, missing, infinite = finite(values)
         found[name] = (sample, missing + infinite)
     every = np.concatenate([sample for sample, _ in found.values()])
-    return found, every, logarithmic(every, log)
+    return found, every, paper.logarithmic(every, log)
 
 
 def _row(axes: Axes, sample: NDArray[np.float64], place: float, number: int, log: bool) -> None:
     """Draw the box of one group and its dots."""
     if not len(sample):
         return
-    style, half = ink(number), _BOX * _ROW / 2
+    style, half = paper.ink(number), _BOX * _ROW / 2
     ordered = np.sort(sample)
     first, middle, third = np.quantile(ordered, (0.25, 0.5, 0.75)).tolist()
     reach = _REACH * (third - first)
@@ -173,7 +161,7 @@ def _row(axes: Axes, sample: NDArray[np.float64], place: float, number: int, log
             [place - half, place + half], first, third, facecolor=style.colour + "38",
             edgecolor=style.colour, linewidth=0.8, zorder=2, gid=f"box-{number}",
         )  # fmt: skip
-        axes.vlines(middle, place - half, place + half, color=BLACK, linewidth=1.4, zorder=4)
+        axes.vlines(middle, place - half, place + half, color=paper.BLACK, linewidth=1.4, zorder=4)
     few = len(sample) <= _MOST_DOTS
     dots = ordered if few else ordered[(ordered < low) | (ordered > high)]
     # Neighbours are far apart, so that equal values can be counted.
@@ -189,7 +177,9 @@ def _row(axes: Axes, sample: NDArray[np.float64], place: float, number: int, log
         axes.plot([mean], [place], zorder=5, gid=f"mean-{number}", **_DIAMOND)
 
 
-def draw_ecdfs(groups: Groups, *, label: str, unit: str = "", width: Width = "column") -> Figure:
+def draw_ecdfs(
+    groups: Groups, *, label: str, unit: str = "", width: paper.Width = "column"
+) -> Figure:
     """Return a drawing of the empirical distribution function of each group.
 
     Parameters
@@ -212,29 +202,29 @@ def draw_ecdfs(groups: Groups, *, label: str, unit: str = "", width: Width = "co
     for name, (sample, out) in samples.items():
         part = f"{len(sample)} of {len(sample) + out}" if out else f"{len(sample)}"
         names.append(name if alike and not out else f"{name} ({part})")
-    figure, axes = sheet(width, _HEIGHT, names)
+    figure, axes = paper.sheet(width, _HEIGHT, names)
     handles = [
         _draw_steps(axes, *cumulated(values), number, len(groups))
         for number, values in enumerate(groups.values())
     ]
     _name_parts(axes, f"part of {sizes.pop()} runs" if alike else "part of runs")
-    name_axis(axes, "x", every, label, unit, log)
+    paper.name_axis(axes, "x", every, label, unit, log)
     if len(names) > 1:
-        write_key(figure, names, handles, WIDTHS[width])
+        paper.write_key(figure, names, handles, paper.WIDTHS[width])
     return figure
 
 
 def _name_parts(axes: Axes, label: str) -> None:
     """Name the y axis of a part of a whole."""
     axes.set_ylim(0, 1.02)
-    name_axis(axes, "y", _PARTS, label, "", False)
+    paper.name_axis(axes, "y", _PARTS, label, "", False)
 
 
 def _draw_steps(
     axes: Axes, steps: NDArray[np.float64], heights: NDArray[np.float64], number: int, groups: int
 ) -> Any:
     """Draw a function that grows in steps from 0 on; return its line."""
-    style = ink(number)
+    style = paper.ink(number)
     if len(steps) > _MOST_STEPS:
         kept = np.unique(np.linspace(0, len(steps) - 1, _MOST_STEPS).astype(int))
         steps, heights = steps[kept], heights[kept]
@@ -335,7 +325,7 @@ def _cost(group: str, value: float | int | None, sense: Literal["min", "max"]) -
     return float(value) if sense == "min" else 1.0 / float(value)
 
 
-def draw_profiles(profiles: Profiles, *, label: str, width: Width = "column") -> Figure:
+def draw_profiles(profiles: Profiles, *, label: str, width: paper.Width = "column") -> Figure:
     """Return a drawing of the part of instances over the factor to the best group.
 
     Parameters
@@ -355,7 +345,7 @@ def draw_profiles(profiles: Profiles, *, label: str, width: Width = "column") ->
     if not profiles.n:
         raise SimpluginError(f"no instance has values of {label} in all groups; nothing to draw")
     names = list(profiles.ratios)
-    figure, axes = sheet(width, _HEIGHT, names)
+    figure, axes = paper.sheet(width, _HEIGHT, names)
     every = np.concatenate(list(profiles.ratios.values()))
     farthest = float(every[np.isfinite(every)].max())
     end = max(1.05 * farthest, 1.1) if farthest > _FAR else max(1 + 1.05 * (farthest - 1), 1.1)
@@ -367,14 +357,14 @@ def draw_profiles(profiles: Profiles, *, label: str, width: Width = "column") ->
         # Extend the curve to the end of the axis at its final height.
         steps, heights = np.append(steps, end), np.append(heights, last)
         handles.append(_draw_steps(axes, steps, heights, number, len(names)))
-    log = logarithmic(np.array([1.0, farthest]), farthest > _FAR)
-    name_axis(axes, "x", np.array([1.0, end]), f"factor to the best {label}", "", log)
+    log = paper.logarithmic(np.array([1.0, farthest]), farthest > _FAR)
+    paper.name_axis(axes, "x", np.array([1.0, end]), f"factor to the best {label}", "", log)
     axes.set_xlim(1.0, end)
     _tick_factors(axes, end, log)
     tried = profiles.n + profiles.apart + profiles.unsolved
     count = f"{profiles.n}" if tried == profiles.n else f"{profiles.n} of {tried}"
     _name_parts(axes, f"part of {count} instances")
-    write_key(figure, names, handles, WIDTHS[width])
+    paper.write_key(figure, names, handles, paper.WIDTHS[width])
     return figure
 
 
@@ -416,7 +406,7 @@ def draw_parameter(
     label: str,
     parameter_unit: str = "",
     unit: str = "",
-    width: Width = "column",
+    width: paper.Width = "column",
 ) -> Figure:
     """Return a drawing of the mean at each value of a parameter, a line a group.
 
@@ -450,17 +440,17 @@ def draw_parameter(
     every = [each for found in means.values() for each in found.values()]
     # The least and the largest values decide about the scale.
     ends = [end for each in every for end in (each.least, each.most) if end is not None]
-    log = logarithmic(np.array(ends), None)
+    log = paper.logarithmic(np.array(ends), None)
     limits = (min(ends) / _FURTHEST, max(ends) * _FURTHEST) if log else (-np.inf, np.inf)
-    sideways = logarithmic(across, None) or _grows(across)
+    sideways = paper.logarithmic(across, None) or _grows(across)
     names = []
     for name, found in means.items():
         count, runs = sum(each.n for each in found.values()), len(series[name][1])
         names.append(name if count == runs else f"{name} ({count} of {runs})")
-    figure, axes = sheet(width, _PANEL, names)
+    figure, axes = paper.sheet(width, _PANEL, names)
     handles = []
     for number, found in enumerate(means.values()):
-        style = ink(number)
+        style = paper.ink(number)
         x = np.array(list(found))
         middles, low, high = np.array([_middle(each, log) for each in found.values()]).T
         single = np.isnan(low)
@@ -482,19 +472,21 @@ def draw_parameter(
             x[single], middles[single], linestyle="", marker=style.marker, markersize=3.6,
             markerfacecolor="white", markeredgewidth=0.7, markeredgecolor=style.colour,
         )  # fmt: skip
-    factor = name_axis(axes, "x", across, parameter, parameter_unit, sideways)
+    factor = paper.name_axis(axes, "x", across, parameter, parameter_unit, sideways)
     # Means and the ends of their intervals, infinite ones too.
     drawn = np.array([_middle(each, log) for each in every]).ravel()
     drawn = drawn[~np.isnan(drawn)]
     shown = drawn[(drawn >= limits[0]) & (drawn <= limits[1])]
-    logarithmic(shown, log)
-    name_axis(axes, "y", shown, f"{'geometric mean of' if log else 'mean'} {label}", unit, log)
+    paper.logarithmic(shown, log)
+    paper.name_axis(
+        axes, "y", shown, f"{'geometric mean of' if log else 'mean'} {label}", unit, log
+    )
     if len(shown) < len(drawn):
         axes.set_ylim(float(shown.min()) / _BEYOND, float(shown.max()) * _BEYOND)
     if not parameter_unit:
-        tick_values(axes, across, WIDTHS[width] - 0.7, sideways, factor)
+        paper.tick_values(axes, across, paper.WIDTHS[width] - 0.7, sideways, factor)
     if len(names) > 1:
-        write_key(figure, names, handles, WIDTHS[width])
+        paper.write_key(figure, names, handles, paper.WIDTHS[width])
     return figure
 
 

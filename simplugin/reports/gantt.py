@@ -11,17 +11,9 @@ from numpy.typing import NDArray
 
 from simplugin.core.errors import SimpluginError
 from simplugin.core.formatting import natural_order, readable, scale_of
+from simplugin.reports import paper_sheet as paper
 from simplugin.reports.colours import Colouring, colouring
 from simplugin.reports.image_files import Chart, drawn
-from simplugin.reports.paper_sheet import (
-    GRID,
-    LINE,
-    POINT,
-    key_layout,
-    wrapped,
-    write_key,
-    write_title,
-)
 from simplugin.results.charts import lanes as lanes_of
 from simplugin.simulation import Result, chrome_trace
 from simplugin.simulation.trace import KINDS, STATES
@@ -315,13 +307,13 @@ def two_panels(
     axes = figure.add_subplot(grid[0])
     below = figure.add_subplot(grid[1], sharex=axes)
     for panel in (axes, below):
-        panel.grid(axis="x", color=GRID, linewidth=0.6)
+        panel.grid(axis="x", color=paper.GRID, linewidth=0.6)
         panel.spines[:].set_visible(False)
         panel.tick_params(labelsize=KEY, length=2)
     axes.set_axisbelow(True)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", labelbottom=False, length=0)
-    write_title(figure, title)
+    paper.write_title(figure, title)
     return figure, axes, below
 
 
@@ -361,8 +353,8 @@ class _Chart:
     def draw(self) -> Figure:
         """Draw everything."""
         inches = min(max(self.layout.extent * _HEIGHT_OF_BAR, _LEAST_HEIGHT), _MOST_HEIGHT)
-        rows = sum(key_layout([name for name, _ in self._key()], WIDTH, KEY)[0])
-        height = inches + _HEIGHT_OF_REST + rows * KEY * LINE * POINT
+        rows = sum(paper.key_layout([name for name, _ in self._key()], WIDTH, KEY)[0])
+        height = inches + _HEIGHT_OF_REST + rows * KEY * paper.LINE * paper.POINT
         figure, axes, below = two_panels((inches, _HEIGHT_OF_LOAD), height, self.title)
         self._rows(axes, inches)
         rates = self._transfers(axes)
@@ -393,7 +385,7 @@ class _Chart:
         axes.tick_params(axis="y", labelsize=KEY if len(layout.rows) <= 40 else 6.5)
         if len(layout.rows) <= _MOST_ROW_LABELS:
             for edge in layout.centre + (layout.height + layout.gap) / 2:
-                axes.axhline(edge, color=GRID, linewidth=0.5, zorder=0)
+                axes.axhline(edge, color=paper.GRID, linewidth=0.5, zorder=0)
         axes.set_ylim(layout.extent, -layout.gap / 2)
         axes.set_xlim(*self.span)
         for name, centre, height in zip(layout.rows, layout.centre, layout.height, strict=True):
@@ -503,12 +495,12 @@ class _Chart:
     def _words(self, figure: Figure, axes: Axes) -> None:
         """Write facts above the chart, and the legend below it."""
         axes.annotate(
-            wrapped(self._facts(), _WIDTH_OF_FACTS, FACTS), (0, 1), xytext=(0, 7),
+            paper.wrapped(self._facts(), _WIDTH_OF_FACTS, FACTS), (0, 1), xytext=(0, 7),
             xycoords="axes fraction", textcoords="offset points", fontsize=FACTS, color="#555555",
         )  # fmt: skip
         if key := self._key():
             names, handles = zip(*key, strict=True)
-            write_key(figure, names, handles, WIDTH, size=KEY, place="outside lower left")
+            paper.write_key(figure, names, handles, WIDTH, size=KEY, place="outside lower left")
 
     def _key(self) -> list[tuple[str, Any]]:
         """Return the names and samples of the legend, for the activities of the window."""

@@ -10,22 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.core.formatting import natural_order
+from simplugin.reports import paper_sheet as paper
 from simplugin.reports.colours import group_colour, in_colour_order, meaning_of_colours, reads_dark
 from simplugin.reports.gantt import FACTS, KEY, WIDTH, add_bars, two_panels
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.page.contents import KeptRun
-from simplugin.reports.paper_sheet import (
-    DASHES,
-    GREY,
-    LINE,
-    POINT,
-    TITLE,
-    key_layout,
-    lines_of,
-    title_text,
-    wrapped,
-    write_key,
-)
 from simplugin.results.charts import Bar, ScheduleChart, lanes
 from simplugin.results.curves import groups_of
 from simplugin.results.tables import ResultTable
@@ -53,7 +42,7 @@ _MARGIN, _CLUSTER = 0.3, 2.0
 # Height and mean width of a letter, in its size.
 _LETTER = (1.25, 0.62)
 _DATE = "date"
-_DASHES = DASHES[1:4]
+_DASHES = paper.DASHES[1:4]
 
 
 def draw_schedule(chart: ScheduleChart, path: str | PathLike[str] | None = None) -> Chart:
@@ -116,7 +105,7 @@ class _Drawing:
         self.centres = (self.bottom[self.first[:-1]] + self.top[self.first[1:] - 1]) / 2
         nearest = float(np.diff(self.centres).min(initial=self.extent))
         # Each name has a line if that fits on a sheet.
-        unit = max(_PROCESSOR, LINE * _NAME * POINT / nearest)
+        unit = max(_PROCESSOR, paper.LINE * _NAME * paper.POINT / nearest)
         self.inches = min(max(self.extent * unit, _LEAST_HEIGHT), _MOST_HEIGHT)
         self.end = max((bar.finish for bar in chart.bars), default=0.0) or 1.0
         self.end = max([self.end, *chart.dates.values()])
@@ -128,10 +117,10 @@ class _Drawing:
         """Draw everything."""
         title = self.chart.title
         # Extra height for all lines but the first.
-        further = (lines_of(title_text(title, WIDTH)) - 1) * TITLE
-        further += (lines_of(self._facts()) - 1) * FACTS
-        further += max(0, sum(key_layout(self._key(), WIDTH, KEY)[0]) - 2) * KEY
-        height = self.inches + _HEIGHT_OF_USE + _HEIGHT_OF_REST + further * LINE * POINT
+        further = (paper.lines_of(paper.title_text(title, WIDTH)) - 1) * paper.TITLE
+        further += (paper.lines_of(self._facts()) - 1) * FACTS
+        further += max(0, sum(paper.key_layout(self._key(), WIDTH, KEY)[0]) - 2) * KEY
+        height = self.inches + _HEIGHT_OF_USE + _HEIGHT_OF_REST + further * paper.LINE * paper.POINT
         figure, axes, below = two_panels((self.inches, _HEIGHT_OF_USE), height, title)
         below.set_axisbelow(True)
         self._clusters(axes)
@@ -147,7 +136,7 @@ class _Drawing:
 
     def _facts(self) -> str:
         """Return the facts, broken into lines above the frame."""
-        return wrapped(self.chart.facts, WIDTH - 2 * _MARGIN - _CLUSTER, FACTS)
+        return paper.wrapped(self.chart.facts, WIDTH - 2 * _MARGIN - _CLUSTER, FACTS)
 
     def _key(self) -> list[str]:
         """Return the names of the key."""
@@ -160,16 +149,16 @@ class _Drawing:
         for start, stop in zip(self.first, self.first[1:], strict=False):
             low, high = float(self.bottom[start]), float(self.top[stop - 1])
             axes.axhspan(low, high, color="#f5f5f5", linewidth=0, zorder=0)
-        names = [wrapped(name, _CLUSTER, _NAME) for name, _ in self.chart.clusters]
-        line = LINE * _NAME * POINT * self.extent / self.inches
+        names = [paper.wrapped(name, _CLUSTER, _NAME) for name, _ in self.chart.clusters]
+        line = paper.LINE * _NAME * paper.POINT * self.extent / self.inches
         room = float(np.diff(self.centres).min(initial=self.extent))
-        if room >= (max(map(lines_of, names)) + 1) * line:
+        if room >= (max(map(paper.lines_of, names)) + 1) * line:
             counts = np.add.reduceat(self.is_counted, self.first[:-1], dtype=np.int64)
             names = [f"{name}\n{count}" for name, count in zip(names, counts, strict=True)]
         # Names that would cover the one above are left out.
         shown, free = [], -line
         for number, (centre, name) in enumerate(zip(self.centres, names, strict=True)):
-            half = lines_of(name) * line / 2
+            half = paper.lines_of(name) * line / 2
             if centre - half >= free:
                 shown.append(number)
                 free = centre + half
@@ -255,9 +244,9 @@ class _Drawing:
             for each in range(number if number <= _MOST_NAMED else 0)
         ]
         if self.chart.completion:
-            handles.append(Line2D([], [], marker="v", linestyle="", color=GREY))
+            handles.append(Line2D([], [], marker="v", linestyle="", color=paper.GREY))
         handles += [line for line in axes.lines if line.get_gid() == _DATE]
-        write_key(figure, self._key(), handles, WIDTH, size=KEY, place="outside lower left")
+        paper.write_key(figure, self._key(), handles, WIDTH, size=KEY, place="outside lower left")
 
 
 _WORK = ("exec", "ptask")
