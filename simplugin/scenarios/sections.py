@@ -63,7 +63,7 @@ else:
         "trace_limit": Memory | None,
         "options": SimGridTable,
     }
-    _PYTHON_ONLY = ("progress", "callbacks", "debug")
+    _PYTHON_ONLY = ("progress", "callbacks", "debug", "chooser")
     SimulationTable = table(
         SimulationOptions,
         **{name: kind for name, kind in _TYPES.items() if name not in _PYTHON_ONLY},

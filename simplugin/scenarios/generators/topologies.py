@@ -88,7 +88,8 @@ def _generator(
     generate.__name__ = generate.__qualname__ = make.__name__
     source = f"{make.__module__.rpartition('.')[2]}.{make.__name__}"
     entry = f"{', '.join(own)}\n    See `{source}`.\n"
-    head = head or (make.__doc__ or "").partition("\n")[0]
+    # References stand where the topology is documented.
+    head = head or (make.__doc__ or "").partition("\n")[0].replace(" [1]_", "")
     generate.__doc__ = f"{head}\n\nParameters\n----------\n{entry}"
     if "cores" in groups:
         generate.__doc__ += "cores\n    See `Parts`.\n"
