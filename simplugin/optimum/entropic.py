@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.core.errors import UncertifiedError
-from simplugin.optimum.fairest import TINY, damped, longest_step, stepped
+from simplugin.optimum.fairest import damped, longest_step, stepped
 from simplugin.optimum.solvers import TOLERANCES, UNITS
 
 Floats = NDArray[np.float64]
@@ -123,7 +123,6 @@ class _Problem:
 
         Returns throughputs, multipliers of bounds and equations, and which bounds bind.
         """
-        n, n_bounds = len(rho), len(self.bound)
         # The multiplier of a bound that changes the logarithm of some throughput by 1.
         felt = np.min(
             self.weight / np.where(self.bound > 0, self.bound, np.inf),
@@ -134,7 +133,7 @@ class _Problem:
         slack = 1 - self.bound @ np.exp(rho)
         y, z = 0.1 * felt, np.zeros(len(self.equal))
         part, step = 0.1, 1.0
-        every = np.ones(n_bounds, dtype=bool)
+        every = np.ones(len(self.bound), dtype=bool)
         best, least, since = (rho, y, z, slack), np.inf, 0
         for _ in range(200):
             residual = rho + self.log_scale + (y @ self.bound + z @ self.equal) / self.weight
@@ -152,15 +151,11 @@ class _Problem:
             target = part * felt / y - slack
             d_rho, d_y, d_z = self._newton((rho, y, slack), residual, target, every)
             d_slack = -(self.bound * np.exp(rho)) @ d_rho
-            step_rho = min(
-                longest_step(slack, d_slack), longest_step(np.ones(n), d_rho, rho > TINY)
-            )
-            step_y = longest_step(np.ones(n_bounds), d_y)
+            rho, slack, step_rho = stepped(rho, d_rho, slack, d_slack)
+            step_y = longest_step(1.0, d_y)
             step = min(step_rho, step_y)
-            rho = stepped(rho, step_rho, d_rho)
             y = y * (1 + step_y * d_y)
             z = z + step_y * d_z
-            slack = np.maximum(slack + step_rho * d_slack, 1e-300)
         rho, y, z, slack = best
         if not least < 1e-9:
             raise UncertifiedError(

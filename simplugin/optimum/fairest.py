@@ -139,7 +139,7 @@ class _Problem:
 
     def interior_point(self, rho: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Follow the central path to its end, from logarithms of throughputs and multipliers."""
-        n_bounds, n = self.bound.shape
+        n = len(rho)
         slack = 1 - self.bound @ np.exp(rho)
         # A bound starts with a multiplier that some application feels.
         price = self.log_weight - self.alpha * rho
@@ -174,14 +174,10 @@ class _Problem:
                 break
             d_rho, d_y = change[:n], change[n:]
             d_slack = -usage @ d_rho
-            step_rho = min(
-                longest_step(slack, d_slack), longest_step(np.ones(n), d_rho, rho > TINY)
-            )
-            step_y = longest_step(np.ones(n_bounds), d_y)
+            rho, slack, step_rho = stepped(rho, d_rho, slack, d_slack)
+            step_y = longest_step(1.0, d_y)
             step = min(step_rho, step_y)
-            rho = stepped(rho, step_rho, d_rho)
             y = y + np.log1p(step_y * d_y)
-            slack = np.maximum(slack + step_rho * d_slack, 1e-300)
         return best
 
     def polished(self, rho: Floats, y: Floats) -> tuple[Floats, Floats]:
@@ -256,16 +252,26 @@ def damped(rho: Floats, slope: float, residual: Floats) -> Floats:
     return np.where(rho > TINY, np.maximum(slope, np.abs(residual)), slope)
 
 
-def stepped(rho: Floats, step: float, change: Floats) -> Floats:
-    """Return logarithms of throughputs after a step of relative changes.
+def stepped(
+    rho: Floats, change: Floats, slack: Floats, d_slack: Floats
+) -> tuple[Floats, Floats, float]:
+    """Return throughputs and slacks after the longest step that keeps both positive.
 
     Parameters
     ----------
     rho, change : float64, shape (n_applications,)
-        Logarithms of throughputs, relative to the largest that bounds allow, and their changes.
-    step : float
-        Part of the change to go; those that bounds do not feel go all the way, where a
-        throughput of exp(-2000) or one of exp(-20) may be right, unless bounds would feel it.
+        Logarithms of throughputs, relative to the largest that bounds allow, and their relative
+        changes. Those that bounds do not feel go all the way, where a throughput of exp(-2000) or
+        one of exp(-20) may be right, unless bounds would feel it.
+    slack, d_slack : float64, shape (n_bounds,)
+        What bounds leave free, and its change.
+
+    Returns
+    -------
+    float64 array, float64 array, float
+        Logarithms of throughputs, slacks, and the part of the changes that was gone.
     """
+    step = min(longest_step(slack, d_slack), longest_step(1.0, change, rho > TINY))
     felt = np.log1p(np.where(rho > TINY, step * change, 0.0))
-    return rho + np.where(rho > TINY, felt, np.minimum(change, TINY + 5 - rho))
+    rho = rho + np.where(rho > TINY, felt, np.minimum(change, TINY + 5 - rho))
+    return rho, np.maximum(slack + step * d_slack, 1e-300), step

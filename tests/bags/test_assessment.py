@@ -288,10 +288,3 @@ def test_the_optimum_is_that_of_data(reading, number):
         done = execute(tree, bags, POLICIES[name](tree, bags), direction="results")
         assert np.all(slope(done) > 0.95 * best)
         assert np.all(slope(done) < 1.05 * best)
-
-
-def test_refused():
-    tree, bags = tree_of([-1, 0], 1e8), bags_of([1e8], [1.0], 4)
-    for how in ({"direction": "results", "failures": True}, {"direction": "up"}):
-        with raises_naming(WorkloadError, "direction", how["direction"]):
-            execute(tree, bags, POLICIES["fcfs"](tree, bags), **how)

@@ -242,6 +242,9 @@ OUT_OF_RANGE = [
     (["delays", "2 hosts"], {"delays": np.zeros(3)}),
     (["delays", "-1.0"], {"delays": np.array([0.0, -1.0])}),
     (["policy.plans", "1"], {"policy": replace(FCFS, plans=(NodePlan(((1.0,),)),))}),
+    (["patience", "0"], {"patience": 0}),
+    (["direction", "results"], {"direction": "results", "failures": True}),
+    (["direction", "'up'"], {"direction": "up"}),
     (["known.hosts"], {"known": Tree(("x", "h1"), [-1, 0], [0, 1], [math.inf, 1], [0, 0])}),
     (["known.speed", "'h0'"], {"known": tree_of([-1, 0], 1.0)}),
 ]

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from simplugin.bags.actors.hosts import TransferPort, start
+from simplugin.bags.actors.hosts import run_nodes
 from simplugin.bags.actors.messages import (
     ANY,
     HostSetup,
@@ -456,14 +456,8 @@ async def run_fault_tolerant_host(
         FaultTolerantNode(me, setup, host.policy, host.patience, is_new=is_new)
         for setup in host.nodes
     ]
-    port = TransferPort(me, nodes[0].log)
     me.message_queue(_LOGS).put_detached((me.host.name, [node.log for node in nodes]))
-    if host.policy.parallel:
-        me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
-    for node in nodes:
-        start(me, node, port, _plan, _schedule, _watch, _answer)
-    for node in nodes:
-        await node.over.acquire()
+    await run_nodes(me, nodes, _plan, _schedule, _watch, _answer)
     return (logs, [each for node in nodes for each in node.notices.values()]) if is_root else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from simplugin.bags.actors.messages import (
@@ -110,51 +110,57 @@ class TransferPort:
         await me.yield_()
 
 
+# What an actor of a node does.
+Duty = Callable[..., Awaitable[None]]
+
+
 async def run_host(me: Actor, host: HostSetup) -> list[NodeLog]:
-    """Run the nodes of a host, one for each line; they share only its port and CPU."""
+    """Run the nodes of a host, one for each line."""
     nodes = [NodeScheduler(me, setup, host.policy) for setup in host.nodes]
-    port = TransferPort(me, nodes[0].log)
-    if host.policy.parallel:
-        me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
-    for node in nodes:
-        start(me, node, port, _plan, _schedule)
-    if host.nodes[0].results and host.nodes[0].place.children:
-        me.spawn(_collect, nodes, name=f"{me.host.name} collects", daemon=True)
-    for node in nodes:
-        await node.over.acquire()
+    await run_nodes(me, nodes, _plan, _schedule)
     return [node.log for node in nodes]
 
 
-def start(
+async def run_nodes(
     me: Actor,
-    node: NodeScheduler,
-    port: TransferPort,
-    plan: Callable[..., Awaitable[None]],
-    schedule: Callable[..., Awaitable[None]],
-    watch: Callable[..., Awaitable[None]] | None = None,
-    answer: Callable[..., Awaitable[None]] | None = None,
+    nodes: Sequence[NodeScheduler],
+    plan: Duty,
+    schedule: Duty,
+    watch: Duty | None = None,
+    answer: Duty | None = None,
 ) -> None:
-    """Start the actors of a node; those that watch children and answer calls if hosts can fail."""
-    place = node.setup.place
-    name = place.name
-    if node.policy.planner is not None:
-        me.spawn(plan, node, name=f"{name} plans", daemon=True)
-    me.spawn(schedule, node, name=f"{name} schedules", daemon=True)
-    me.spawn(_work, node, name=f"{name} works", daemon=True)
-    if node.setup.turns:
-        me.spawn(_settle, node, name=f"{name} settles", daemon=True)
-    if place.children:
-        me.spawn(_send, node, port, name=f"{name} sends", daemon=True)
-    for target, child in enumerate(place.children, 1):
-        me.spawn(_hear, node, target, child, name=f"{name} hears {child}", daemon=True)
-        if watch is not None:
-            me.spawn(watch, node, target, child, name=f"{name} calls {child}", daemon=True)
-    if place.parent is not None:
-        me.spawn(_receive, node, name=f"{name} receives", daemon=True)
-        if node.setup.results:
-            me.spawn(_return, node, name=f"{name} returns", daemon=True)
-        if answer is not None:
-            me.spawn(answer, node, name=f"{name} answers", daemon=True)
+    """Run the nodes of a host until they are over; they share only its port and CPU.
+
+    If hosts can fail, some actors watch children, and others answer calls.
+    """
+    port = TransferPort(me, nodes[0].log)
+    if nodes[0].policy.parallel:
+        me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
+    for node in nodes:
+        place = node.setup.place
+        name = place.name
+        if node.policy.planner is not None:
+            me.spawn(plan, node, name=f"{name} plans", daemon=True)
+        me.spawn(schedule, node, name=f"{name} schedules", daemon=True)
+        me.spawn(_work, node, name=f"{name} works", daemon=True)
+        if node.setup.turns:
+            me.spawn(_settle, node, name=f"{name} settles", daemon=True)
+        if place.children:
+            me.spawn(_send, node, port, name=f"{name} sends", daemon=True)
+        for target, child in enumerate(place.children, 1):
+            me.spawn(_hear, node, target, child, name=f"{name} hears {child}", daemon=True)
+            if watch is not None:
+                me.spawn(watch, node, target, child, name=f"{name} calls {child}", daemon=True)
+        if place.parent is not None:
+            me.spawn(_receive, node, name=f"{name} receives", daemon=True)
+            if node.setup.results:
+                me.spawn(_return, node, name=f"{name} returns", daemon=True)
+            if answer is not None:
+                me.spawn(answer, node, name=f"{name} answers", daemon=True)
+    if nodes[0].setup.results and nodes[0].setup.place.children:
+        me.spawn(_collect, nodes, name=f"{me.host.name} collects", daemon=True)
+    for node in nodes:
+        await node.over.acquire()
 
 
 async def _plan(me: Actor, node: NodeScheduler) -> None:
@@ -336,7 +342,7 @@ async def _return(me: Actor, node: NodeScheduler) -> None:
         node.returned()
 
 
-async def _collect(me: Actor, nodes: list[NodeScheduler]) -> None:
+async def _collect(me: Actor, nodes: Sequence[NodeScheduler]) -> None:
     """Receive results for all lines, one after the other, in the order of their sends."""
     place = nodes[0].setup.place
     box = me.mailbox(results_for(place.name))

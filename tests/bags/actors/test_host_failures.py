@@ -77,10 +77,6 @@ class TestOneChild:
         done = run(self.TWO, 20, {"h1": [(10.0, 1000.0)]}, patience=3.0)
         assert done.completion[0][-1] < 60.0
 
-    def test_no_patience(self):
-        with raises_naming(WorkloadError, "patience", "0"):
-            run(self.WHERE, 1, {}, patience=0)
-
     def test_several_times_and_links(self):
         run(self.WHERE, 20, {"h1": [(5.0 + 7 * n, 6.0 + 7 * n) for n in range(8)]})
         run(self.WHERE, 20, {"h0->h1": [(4.5, 9.0)], "h1->h0": [(21.0, 22.5)]})

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naming import raises_naming
 from small_trees import assert_feasible, bags_of, changing, execute, tree_of
 
 from simplugin.bags.assessment import experimental, fair, slope
@@ -30,7 +29,7 @@ from simplugin.bags.policies.trading import (
     tradable,
 )
 from simplugin.bags.policy import NodeKnowledge
-from simplugin.core.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms.topologies.random_graphs import random_tree
@@ -208,12 +207,6 @@ def test_a_tree_that_can_do_nothing_is_stuck():
     known = NodeKnowledge([1.0, 1.0], [1.0, 2.0], [1.0, 1.0], 0.0, [])
     node = Trader(known, is_root=True, balance=0.1, order="fast", limit=9)
     assert (node.begin(), node.stopped) == ([], "stuck")
-
-
-@pytest.mark.parametrize("wrong", [{"balance": 0.0}, {"order": "deep"}, {"limit": 0}])
-def test_wrong_parameters(wrong):
-    with raises_naming(WorkloadError, *wrong, *wrong.values()):
-        data_centric(tree_of([-1], 1.0), bags_of([1.0], [1.0]), **wrong)
 
 
 def test_rooms_are_free_of_rounding():

@@ -12,7 +12,6 @@ from small_trees import bags_of, execute, tree_of
 from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.policies.lag import LEFT, Steering, lag, lagging, prices
 from simplugin.bags.policy import NodeKnowledge, NodeState
-from simplugin.core.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
 
 STEERING = Steering(eta=0.3)
@@ -158,15 +157,6 @@ def test_choices_are_those_of_the_plain_version(seed):
     for _ in range(20):
         steering, node = drawn(rng)
         assert lagging(steering, node) == plain(steering, node)
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"eta": -1.0}, {"lead": math.nan}, {"spare": 0}, {"window": -0.1}]
-)
-def test_refused_parameters(wrong):
-    with pytest.raises(WorkloadError) as caught:
-        lag(tree_of([-1], 1e8), bags_of([1.0], [1.0]), **wrong)
-    assert str(caught.value).startswith(next(iter(wrong)))
 
 
 # ---- on SimGrid ----

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from naming import raises_naming
 from small_trees import assert_feasible, bags_of, changing, execute, tree_of
 
 from simplugin.bags.assessment import experimental, fair
@@ -18,7 +17,6 @@ from simplugin.bags.policies.load_balancing import lp
 from simplugin.bags.policies.price_negotiation import LinkFilter, NegotiationParameters
 from simplugin.bags.policies.prices import negotiate_prices, prices
 from simplugin.bags.policy import NodeKnowledge
-from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum import models
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.instances import instance
@@ -99,26 +97,6 @@ def test_short_answers_lead_to_the_same_optimum(segments):
     assert found.fair == pytest.approx(whole.fair, rel=1e-9)
     assert found.rounds >= whole.rounds
     assert_feasible(tree, bags, found)
-
-
-def test_without_a_cpu_there_is_no_optimum():
-    with pytest.raises(InfeasibleError):
-        negotiate_prices(tree_of([-1, 0], 0.0), bags_of([1.0], [3.0]))
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"rent": -1.0}, {"segments": 0}, {"tolerance": math.nan}, {"cut": 0.5}, {"limit": 0}]
-)
-def test_terms_out_of_range(wrong):
-    with pytest.raises(WorkloadError) as caught:
-        NegotiationParameters(**wrong)
-    assert str(caught.value).startswith(next(iter(wrong)))
-
-
-@pytest.mark.parametrize("name", ["buffer", "period"])
-def test_the_policy_refuses_what_is_not_positive(name):
-    with raises_naming(WorkloadError, name, "0"):
-        prices(tree_of([-1], 1.0), bags_of([1.0], [1.0]), **{name: 0})
 
 
 @pytest.mark.parametrize("number", [3, 12])

@@ -2,18 +2,20 @@
 
 import math
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
+from naming import raises_naming
 from small_trees import bags_of, execute, tree_of
 
 from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.execution import BagExecution
 from simplugin.bags.policies.classics import SPREAD, cgbc, fcfs, first_request_delays
 from simplugin.bags.policies.load_balancing import lp
+from simplugin.bags.policies.price_negotiation import NegotiationParameters
 from simplugin.bags.policies.shipped import POLICIES
-from simplugin.core.errors import InfeasibleError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms.graphs import Tree
 
@@ -107,11 +109,31 @@ class TestPlanned:
             rates = lp(tree, bags, cut=cut).plans[0].rates
             assert sum(rate > 0 for (rate,) in rates[1:]) == children
 
-    def test_nobody_computes(self):
-        idle = replace(TREE, speed=0 * TREE.speed)
-        for make in (lp, cgbc):
-            with pytest.raises(InfeasibleError):
-                make(idle, BAGS)
+    @pytest.mark.parametrize("name", ["lp", "cgbc", "prices", "data_centric"])
+    def test_nobody_computes(self, name):
+        with raises_naming(InfeasibleError, "'h0'"):
+            POLICIES[name](replace(TREE, speed=0 * TREE.speed), BAGS)
+
+
+REFUSED = [
+    *(("lag", name, value) for name, value in (("eta", -1.0), ("lead", math.nan), ("spare", 0))),
+    ("lag", "window", -0.1),
+    *(("data_centric", name, value) for name, value in (("balance", 0.0), ("order", "deep"))),
+    ("data_centric", "limit", 0),
+    *(("prices", name, 0) for name in ("buffer", "period")),
+    *(("negotiation", name, value) for name, value in (("rent", -1.0), ("segments", 0))),
+    *(("negotiation", name, value) for name, value in (("tolerance", math.nan), ("cut", 0.5))),
+    ("negotiation", "limit", 0),
+]
+
+
+@pytest.mark.parametrize(("policy", "parameter", "value"), REFUSED)
+def test_parameters_out_of_range(policy, parameter, value):
+    make = (
+        NegotiationParameters if policy == "negotiation" else partial(POLICIES[policy], TREE, BAGS)
+    )
+    with raises_naming(WorkloadError, parameter, value):
+        make(**{parameter: value})
 
 
 class TestBundles:
