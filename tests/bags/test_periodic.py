@@ -118,7 +118,7 @@ def test_long_periods_are_cut():
     assert periodic_schedule(TREE, BAGS, max_period=1e4).period == 2
 
 
-@pytest.mark.parametrize("n_periods", [1, 30])
+@pytest.mark.parametrize("n_periods", [1, 4, 64])
 def test_simgrid_keeps_the_optimum(n_periods):
     schedule = periodic_schedule(TREE, BAGS)
     assert schedule.lost == (0, 0)
@@ -133,17 +133,6 @@ def test_simgrid_keeps_rounded_rates(seed):
     assert schedule.depth >= 2
     assert max(x / y for x, y in zip(schedule.lost, schedule.optimum, strict=True)) < 0.1
     check_execution(execute_periodic(schedule, 5))
-
-
-def test_the_distance_from_the_optimum_does_not_grow():
-    schedule = periodic_schedule(TREE, BAGS)
-    missing = []
-    for n_periods in (4, 16, 64):
-        run = execute_periodic(schedule, n_periods, trace=False)
-        until = n_periods * float(schedule.period)
-        missing.append((np.array(schedule.optimum, float) * until - run.done(until)).tolist())
-    assert missing == [missing[0]] * 3
-    assert all(0 < each <= most for each, most in zip(missing[0], schedule.startup, strict=True))
 
 
 def test_what_makes_no_sense_is_refused():

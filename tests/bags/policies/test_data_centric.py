@@ -46,16 +46,6 @@ def test_it_has_the_throughput_that_it_expects(reading, number):
     )
 
 
-def test_told_rates_and_negotiated_ones_are_executed_alike():
-    tree, work = instance("A", 2008, 7)
-    told, negotiated = (
-        execute(tree, work, data_centric(tree, work, decentralised=each)) for each in (False, True)
-    )
-    # Nothing differs but that the negotiation takes some milliseconds per message.
-    assert 0 < negotiated.first - told.first < 1.0
-    assert np.abs(negotiated.computed - told.computed).max() <= 3
-
-
 def test_it_follows_a_bandwidth():
     tree, work = (
         tree_of([-1, 0, 0], [1e6, 1e8, 1e8], [4e6, 2e6]),

