@@ -42,6 +42,7 @@ in its unit, or a text with a unit, such as `"2.5Gf"`. What is not required may 
 [Scenarios](tutorial.md#scenarios) and [campaigns](campaigns.md) have examples.
 """
 _ELSEWHERE = re.compile(r"^(?:See|As in|As for|Those of) `([\w.]+)`")
+_ALL_ELSEWHERE = re.compile(r"^ *Parameters are those of `([\w.]+)`\.$", re.M)
 _ANNOTATED: Any = Annotated  # with computed arguments, which type checkers reject
 _UNITS = re.compile(r",? \[([^\]]*)\]")
 _WORDS = {bool: "true or false", int: "whole number", float: "number", str: "text", Path: "path"}
@@ -195,7 +196,8 @@ def _meaning(thing: Any, name: str) -> str:
     """Return the description of a parameter or attribute, resolving references to others."""
     for place in inspect.getmro(thing) if isinstance(thing, type) else (thing,):
         text = documented(place).get(name, ("", ""))[1]
-        if (other := _ELSEWHERE.match(text)) is not None:
+        all_of = None if text else _ALL_ELSEWHERE.search(place.__doc__ or "")
+        if (other := _ELSEWHERE.match(text) or all_of) is not None:
             found = _named(other[1], place)
             return (found and _meaning(found, name)) or text.replace("``", "`")
         if text:
