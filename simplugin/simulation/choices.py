@@ -83,7 +83,6 @@ class ChoiceRecorder:
         Returns the simulated date [s].
     stop : callable
         Ends the simulation with an error.
-
     """
 
     def __init__(

@@ -210,9 +210,9 @@ class SimulationObserver:
     def ended(self) -> None:
         """Do nothing; called when the simulation has ended."""
 
-    def choose(self, chooser: Chooser, choice: Choice) -> int:
-        """Take a decision; `chooser` is the user's."""
-        return chooser(choice)
+    def chooser(self, given: Chooser) -> Chooser:
+        """Return who takes the decisions; `given` is the user's chooser."""
+        return given
 
     def say(self, line: str) -> None:
         """Write a log message of an actor, after the output so far."""
@@ -276,8 +276,12 @@ class SteppingObserver(RemoteObserver):
             self._reached = -math.inf
             self._obey(math.inf, kind=END)
 
-    def choose(self, chooser: Chooser, choice: Choice) -> int:
-        """Pause and let the caller decide, if it has requested that."""
+    def chooser(self, given: Chooser) -> Chooser:
+        """Return who pauses and lets the caller decide, if that is requested."""
+        return partial(self._choose, given)
+
+    def _choose(self, chooser: Chooser, choice: Choice) -> int:
+        """Return the caller's decision, if requested, or else that of the chooser."""
         if not self._asks:
             return chooser(choice)
         try:
@@ -422,7 +426,7 @@ def simulate(
         _require_wattages(back_end, settings.platform)
     if functions.callbacks is not None:
         back_end.call_back(functions.callbacks)
-    back_end.choose_with(partial(owner.choose, functions.chooser or first_option))
+    back_end.choose_with(owner.chooser(functions.chooser or first_option))
     owner.loaded()
     for actor in functions.actors:
         _place(back_end, actor)
