@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import get_close_matches
@@ -13,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from simplugin.core.name_suggestions import did_you_mean
-from simplugin.platforms.validation import WARNING, PlatformProblem
+from simplugin.platforms.validation import WARNING, PlatformProblem, simgrid_number
 
 _TABLE = resources.files("simplugin.formats") / "simgrid_options.toml"
 _CONTENT: dict[str, dict[str, Any]] = tomllib.loads(_TABLE.read_text("utf-8"))
@@ -34,22 +33,13 @@ PLUGINS: dict[str, str] = _CONTENT["plugins"]
 _FACTOR_STEP = re.compile(r"\d+:([-+.\deE]+)")
 
 
-def _number(text: str) -> float:
-    """Return the number that SimGrid reads; NaN for another text, or one that is denormalised."""
-    try:
-        number = float(text) if "_" not in text and text[-1:].strip() else math.nan
-    except ValueError:
-        return math.nan
-    return number if number == 0 or abs(number) >= sys.float_info.min else math.nan
-
-
 def is_factor(option: str, text: str) -> bool:
     """Return True if a text is a factor of bandwidths or latencies, or such by message size."""
     steps = [text] if ":" not in text else []
     for step in text.split(";") if not steps else ():
         found = _FACTOR_STEP.fullmatch(step)
         steps.append(found[1] if found else "")
-    factors = [_number(step) for step in steps]
+    factors = [simgrid_number(step) for step in steps]
     no_delay = option == "network/latency-factor"
     return all(0 < each < math.inf or (no_delay and each == 0) for each in factors)
 
@@ -66,11 +56,11 @@ _CHECKS: dict[str, tuple[str, Callable[[str], object]]] = {
     ),
     "positive_numbers": (
         "give a number above 0, without a unit",
-        lambda text: 0 < _number(text) < math.inf,
+        lambda text: 0 < simgrid_number(text) < math.inf,
     ),
     "numbers_from_0": (
         "give a number of 0 or more, without a unit",
-        lambda text: 0 <= _number(text) < math.inf,
+        lambda text: 0 <= simgrid_number(text) < math.inf,
     ),
     "bandwidth_factors": (
         "give a number above 0, or factors by size such as '65472:0.94;0:0.81'",

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
 from simplugin.core.errors import PlatformError
-from simplugin.platforms.validation import Name, Text, check_fields, choice, read_number
+from simplugin.platforms.validation import (
+    Name,
+    Text,
+    check_fields,
+    choice,
+    read_number,
+    simgrid_number,
+)
 
 HOST_KINDS = frozenset({"HOST_AVAIL", "SPEED"})
 LINK_KINDS = frozenset({"LINK_AVAIL", "BANDWIDTH", "LATENCY"})
@@ -198,13 +204,8 @@ def _law_numbers(words: list[str], *, stochastic: bool) -> list[float] | None:
 
 
 def _is_number(word: str) -> bool:
-    """Return True if a word is a number to SimGrid, which refuses denormalised ones."""
-    try:
-        value = float(word)
-    except ValueError:
-        return False
-    in_range = value == 0 or sys.float_info.min <= abs(value) < math.inf
-    return in_range and "_" not in word
+    """Return True if a word is a finite number to SimGrid."""
+    return math.isfinite(simgrid_number(word))
 
 
 # A profile that changes its value more often is not one to list.

@@ -61,6 +61,15 @@ def read_number(what: str, value: Any, unit: str) -> float:
         raise PlatformError(f"{what}: {error}") from None
 
 
+def simgrid_number(text: str) -> float:
+    """Return the number that SimGrid reads; NaN for another text, or one that is denormalised."""
+    try:
+        number = float(text) if "_" not in text and text[-1:].strip() else math.nan
+    except ValueError:
+        return math.nan
+    return number if number == 0 or abs(number) >= _SMALLEST else math.nan
+
+
 def require_positive(what: str, value: Any, unit: str) -> float:
     """Return a capacity; raise unless it is a positive, finite number."""
     number = value if isinstance(value, float) else read_number(what, value, unit)
