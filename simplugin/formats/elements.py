@@ -170,18 +170,22 @@ def _listed(write: Callable[[float], str]) -> Callable[[Iterable[float]], str]:
 _speed_text = lru_cache(maxsize=4096)(format_speed)
 _bandwidth_text = lru_cache(maxsize=4096)(format_bandwidth)
 _time_text = lru_cache(maxsize=4096)(format_time)
+# Many elements have the same quantities.
+_read_bandwidths = lru_cache(maxsize=4096)(parse_bandwidths)
+_read_speeds = lru_cache(maxsize=4096)(parse_speeds)
+_read_time = lru_cache(maxsize=4096)(parse_time)
 _SECONDS = "give a number of seconds without a unit"
 
 TEXT = Codec(str, str, empty=True)
 # The name of a file, which is written as seen from another directory.
 FILE = Codec(str, str, empty=True)
 SPEED = Codec(parse_speed, _speed_text, unit="f")
-SPEEDS = Codec(parse_speeds, _listed(_speed_text), unit="f")
+SPEEDS = Codec(_read_speeds, _listed(_speed_text), unit="f")
 BANDWIDTH = Codec(parse_bandwidth, _bandwidth_text, unit="Bps")
-BANDWIDTHS = Codec(parse_bandwidths, _listed(_bandwidth_text), unit="Bps")
+BANDWIDTHS = Codec(_read_bandwidths, _listed(_bandwidth_text), unit="Bps")
 # SimGrid takes 0 for no such link.
 LIMIT = Codec(lambda text: parse_bandwidth(text) or None, _bandwidth_text, unit="Bps", empty=True)
-TIME = Codec(parse_time, _time_text, unit="s", empty=True)
+TIME = Codec(_read_time, _time_text, unit="s", empty=True)
 INTEGER = Codec(_integer, str, "give a whole number")
 NUMBER = Codec(_number, number_text, _SECONDS)
 # SimGrid starts at once what starts before 0.
