@@ -105,8 +105,6 @@ def _tree(files: Iterable[tuple[str, bytes]], path: FilePath) -> dict[str, Any]:
     """Return the grid that files make up; their names are relative to its directory."""
     grid: dict[str, Any] = {"sites": {}, "network_equipments": {}}
     for name, data in files:
-        if not _ENTRY.fullmatch(name):
-            continue
         # The file of a site or a cluster is in its directory.
         steps = name.removesuffix(".json").split("/")
         at = grid
