@@ -20,35 +20,26 @@ References
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib import resources
+from typing import Any
 
 from simplugin.core.errors import PlatformError
-from simplugin.platforms.grid5000.facts import (
-    ETHERNET,
-    Adapter,
-    BackboneLink,
-    SitePosition,
-    require_place,
-)
+from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, SitePosition, require_place
 from simplugin.platforms.validation import require_not_negative, require_positive
 
+_TABLE = resources.files("simplugin.platforms.grid5000") / "latencies.toml"
+_CONTENT: dict[str, dict[str, Any]] = tomllib.loads(_TABLE.read_text("utf-8"))
 # From a host to the middle of the switch that it hangs from [s], by interface and rate [bit/s].
 ADAPTERS: dict[str, dict[float, float]] = {
-    ETHERNET: {
-        1e9: 24e-6,  # [1]: the links of its hosts
-        # Assumption: 20 us from end to end, between the 10 us below which [2] calls a network
-        # one of ultra-low latency and the 48 us of [1]. Above 10 Gbit/s it is the operating
-        # system that takes the time, so the rate makes no difference.
-        10e9: 10e-6,
-        25e9: 10e-6,
-        40e9: 10e-6,
-        100e9: 10e-6,
-    },
-    # [3]: below 1 us from end to end at 100 Gbit/s; at other rates an assumption.
-    "InfiniBand": {40e9: 0.5e-6, 100e9: 0.5e-6},
-    # Assumption: as InfiniBand; [4] gives 0.1 us of it to the switch.
-    "Omni-Path": {100e9: 0.5e-6},
+    interface: {float(rate): latency for rate, latency in rates.items()}
+    for interface, rates in _CONTENT["adapters"].items()
+}
+# Latitude and longitude [degrees] of the towns.
+CITIES: dict[str, tuple[float, float]] = {
+    name: (latitude, longitude) for name, (latitude, longitude) in _CONTENT["cities"].items()
 }
 # Between two switches, or a switch and the router [s]. Assumption: about twice the 1.2 us in which
 # a frame of 1500 bytes is stored at 10 Gbit/s. [1] has 24 us between its cabinets.
@@ -60,23 +51,6 @@ ROUTER = 50e-6
 DETOUR = 1.5
 FIBRE_SPEED = 299_792_458.0 * 2 / 3  # [m/s], refractive index 1.5
 EARTH_RADIUS = 6_371_009.0  # [m], mean radius of the WGS 84 ellipsoid
-
-# Latitude and longitude [degrees] of the towns, to about 1 km: public geography.
-CITIES: dict[str, tuple[float, float]] = {
-    "bordeaux": (44.84, -0.58),
-    "grenoble": (45.19, 5.72),
-    "lille": (50.63, 3.06),
-    "louvain": (50.67, 4.61),  # Louvain-la-Neuve
-    "luxembourg": (49.5, 5.95),  # Belval
-    "lyon": (45.76, 4.84),
-    "nancy": (48.69, 6.18),
-    "nantes": (47.22, -1.55),
-    "paris": (48.86, 2.35),
-    "rennes": (48.11, -1.68),
-    "sophia": (43.62, 7.05),  # Sophia Antipolis
-    "strasbourg": (48.58, 7.75),
-    "toulouse": (43.6, 1.44),
-}
 _PREFIX = "renater-"
 
 
