@@ -315,15 +315,6 @@ def test_what_is_used_before_it_arrives_or_not_computed_is_seen(done):
     assert "flop, not" in failed
 
 
-def test_two_at_a_time_and_full_buffers_are_seen(done):
-    longer = tampered(done, "exec", 0, end=done.result.clock)
-    assert any("computes two tasks" in each for each in longer)
-    tree, bags = done.tree, done.bags
-    small = execute(tree, bags, POLICIES["lp"](tree, bags), buffer=3, trace=True)
-    assert trace_violations(small, 3) == []
-    assert any("holds 3 tasks, not 2" in each for each in trace_violations(small, 2))
-
-
 def test_what_is_too_fast_is_seen(done):
     tree = done.tree
     slow = replace(done, tree=replace(tree, speed=tree.speed / 2))

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from market_draws import bundle_markets
+from small_task_graphs import random_set
 from small_trees import restricted_instance
 
 from simplugin.core.errors import InfeasibleError, UncertifiedError
@@ -23,11 +23,7 @@ from simplugin.optimum.task_graph_bounds import makespan_bound, relaxation
 from simplugin.papers.zheng.divided_bundles import continuous_optimum
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
-from simplugin.scenarios.importing import importable
 from simplugin.workloads import Application, SharedDeployment
-
-with importable(Path(__file__).parent, ["small_task_graphs"]):
-    from small_task_graphs import random_set
 
 SEEDS = st.integers(0, 10**6)
 PORTS = st.sampled_from(["single", "multi"])

@@ -1,23 +1,19 @@
 """Network bounds of makespans, against all sets of edges and simulations."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_task_graphs import EVEN, graph_of, random_graph, random_set
 
 from simplugin.optimum.task_graph_arcs import Choices
 from simplugin.optimum.task_graph_bounds import makespan_bound, network_bound, own_bounds
 from simplugin.platforms.sites import MultiCluster, Site
-from simplugin.scenarios.importing import importable
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.workloads.task_graphs import GraphSet
-
-with importable(Path(__file__).parent, ["small_task_graphs"]):
-    from small_task_graphs import EVEN, graph_of, random_graph, random_set
 
 
 def crossing(graphs: GraphSet, site: Site) -> float:

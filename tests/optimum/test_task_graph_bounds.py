@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 from itertools import permutations, product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naming import raises_naming
+from small_task_graphs import EVEN, TWO, graph_of, random_set, random_site
 
 from simplugin.core.errors import WorkloadError
 from simplugin.optimum import task_graph_bounds
@@ -21,11 +21,7 @@ from simplugin.optimum.task_graph_bounds import (
     relaxation,
 )
 from simplugin.platforms.sites import SUBSETS, MultiCluster, Site
-from simplugin.scenarios.importing import importable
 from simplugin.workloads.task_graphs import GraphSet
-
-with importable(Path(__file__).parent, ["small_task_graphs"]):
-    from small_task_graphs import EVEN, TWO, graph_of, random_set, random_site
 
 
 def duration(graphs: GraphSet, site: Site, task: int, cluster: int, processors: int) -> float:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import small_graphs
 
 from simplugin.platforms.sites import MultiCluster, Site
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
@@ -12,38 +13,20 @@ EVEN = MultiCluster("even", (("a", 4, 1e9),)).site()
 TWO = MultiCluster("two", (("a", 3, 1e9), ("b", 2, 2e9)), one_switch=False).site()
 
 
-def graph_of(
-    flop: list[float],
-    edges: list[tuple[int, int]] = [],  # noqa: B006 # only read
-    *,
-    alpha: float | list[float] = 0.0,
-    byte: float = 0.0,
-    name: str = "g",
-) -> TaskGraph:
+def graph_of(flop, edges=(), *, alpha=0.0, byte=0.0, name="g") -> TaskGraph:
     """Return a graph from its tasks' sizes and its edges, with as many bytes on each."""
-    n = len(flop)
-    return TaskGraph(
-        name,
-        tuple(f"t{i}" for i in range(n)),
-        np.array(flop),
-        np.broadcast_to(np.asarray(alpha, dtype=float), n).copy(),
-        np.zeros(n),
-        np.array(edges, dtype=np.int64).reshape(-1, 2),
-        np.full(len(edges), byte),
-    )
+    return small_graphs.graph_of(name, flop, edges, byte, alpha)
 
 
 def random_graph(rng: np.random.Generator, n: int, name: str) -> TaskGraph:
     """Return a graph of tasks of very different sizes; some have no data, some no work."""
     pairs = [(u, v) for u in range(n) for v in range(u + 1, n) if rng.random() < 0.35]
-    return TaskGraph(
-        name,
-        tuple(f"t{i}" for i in range(n)),
+    return graph_of(
         1e9 * 10 ** rng.uniform(-1, 1, n) * (rng.random(n) > 0.1),
-        rng.choice([0.0, 0.1, 0.25, 1.0], n),
-        np.zeros(n),
-        np.array(pairs, dtype=np.int64).reshape(-1, 2),
-        2e8 * rng.random(len(pairs)) * (rng.random(len(pairs)) > 0.3),
+        pairs,
+        alpha=rng.choice([0.0, 0.1, 0.25, 1.0], n),
+        byte=2e8 * rng.random(len(pairs)) * (rng.random(len(pairs)) > 0.3),
+        name=name,
     )
 
 
