@@ -150,12 +150,8 @@ class _System:
                 for column, x in self.rows[row].items()
                 if column in columns and not (held and column == flows.fair)
             }
-            if row < flows.first_balance:
-                right[row] = Fraction(1)
-            elif held:
-                right[row] = level[row - flows.first_throughput]
-            else:
-                right[row] = Fraction(0)
+            share = Fraction(int(row < flows.first_balance))
+            right[row] = level[row - flows.first_throughput] if held else share
         return _solve(equations, right)
 
     def _basic(self, basis: Any, level: list[Fraction]) -> tuple[set[int], list[int]]:

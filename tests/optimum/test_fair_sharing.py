@@ -22,6 +22,7 @@ from simplugin.papers.bertin.seeded_instances import instances
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
 from simplugin.workloads import Application, SharedDeployment
+from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 
 ALPHAS = (0.1, 0.5, 1.0, 2.0, 8.0)
 
@@ -29,23 +30,14 @@ ALPHAS = (0.1, 0.5, 1.0, 2.0, 8.0)
 def hosts(*speeds: float) -> Graph:
     """Return hosts in a row, joined by links that never matter."""
     names = [f"h{i}" for i in range(len(speeds))]
-    ends = np.array([[i, i + 1] for i in range(len(speeds) - 1)]).reshape(-1, 2)
-    return Graph.duplex(names, np.array(speeds), ends, np.full(len(ends), 1e30))
+    return Graph.duplex(names, speeds, [[i, i + 1] for i in range(len(speeds) - 1)], 1e30)
 
 
 def line(bandwidth: tuple[float, float]) -> SharedDeployment:
     """Return the classical line: one application over two links, one more over each."""
-    graph = Graph.duplex(
-        ["a", "b", "c"], np.full(3, 1e3), np.array([[0, 1], [1, 2]]), np.array(bandwidth)
-    )
-    return deploy(
-        graph,
-        [
-            Application("long", "a", 1.0, 1.0, hosts=("c",)),
-            Application("first", "a", 1.0, 1.0, hosts=("b",)),
-            Application("second", "b", 1.0, 1.0, hosts=("c",)),
-        ],
-    )
+    graph = Graph.duplex("abc", [1e3] * 3, [[0, 1], [1, 2]], bandwidth)
+    rows = (("long", "a", "c"), ("first", "a", "b"), ("second", "b", "c"))
+    return deploy(graph, [Application(name, m, 1.0, 1.0, hosts=(end,)) for name, m, end in rows])
 
 
 def random_sharing(seed: int, *, cycles: bool = True) -> SharedDeployment:
@@ -107,13 +99,9 @@ def test_a_line_under_max_min_fairness_fills_its_second_link():
 
 def test_max_min_goes_on_where_a_dual_of_the_first_stage_may_be_zero():
     # All four levels differ, and each application meets its own bottleneck.
-    graph = hosts(1.0, 2.0, 4.0, 8.0)
-    sharing = deploy(
-        graph,
-        [Application(f"a{k}", f"h{k}", 1.0, 1.0, hosts=(f"h{k}",)) for k in range(4)]
-        + [Application("any", "h0", 1.0, 1.0)],
-    )
-    share = fair_sharing(sharing, math.inf)
+    tied = [Application(f"a{k}", f"h{k}", 1.0, 1.0, hosts=(f"h{k}",)) for k in range(4)]
+    free = Application("any", "h0", 1.0, 1.0)
+    share = fair_sharing(deploy(hosts(1.0, 2.0, 4.0, 8.0), [*tied, free]), math.inf)
     # "any" fills hosts 3 and 2 as long as that takes nothing from a lower level.
     assert share.throughput == pytest.approx([1.0, 2.0, 4.0, 4.0, 4.0], rel=1e-12)
 
@@ -135,15 +123,10 @@ def test_a_sweep_of_alpha_does_not_jump_at_max_min_fairness():
     st.sampled_from([0.1, 0.3, 1.0, 2.0, 10.0]),
 )
 def test_the_gap_bounds_each_throughput_on_one_link(applications, alpha):
-    graph = Graph.duplex(["a", "b"], np.array([0.0, 1e30]), np.array([(0, 1)]), np.array([1e6]))
+    graph = Graph.duplex("ab", [0.0, 1e30], [[0, 1]], 1e6)
     size, weight = 10 ** np.array(applications).T
-    share = fair_sharing(
-        deploy(
-            graph,
-            [Application(f"x{k}", "a", 1.0, size[k], weight[k]) for k in range(len(size))],
-        ),
-        alpha,
-    )
+    users = [Application(f"x{k}", "a", 1.0, size[k], weight[k]) for k in range(len(size))]
+    share = fair_sharing(deploy(graph, users), alpha)
     # Each spends what makes a byte worth the same; sums of logarithms, as sizes are far apart.
     spent = np.log(size) * (1 - 1 / alpha) + np.log(weight) / alpha
     part = np.exp(spent - np.logaddexp.reduce(spent))
@@ -181,12 +164,9 @@ def test_the_largest_throughput_is_shared_evenly_where_it_does_not_matter():
 
 def test_a_link_that_just_suffices_has_no_price():
     # Strict complementarity fails: the link is full, but nobody would pay for more of it.
-    graph = Graph.duplex(["a", "b"], np.array([1.0, 1.0]), np.array([[0, 1]]), np.array([0.5]))
-    sharing = deploy(
-        graph,
-        [Application("x", "a", 1.0, 1.0, 3.0), Application("y", "b", 1.0, 1.0, 1.0)],
-    )
-    share = fair_sharing(sharing)
+    graph = Graph.duplex("ab", [1.0, 1.0], [[0, 1]], 0.5)
+    users = [Application("x", "a", 1.0, 1.0, 3.0), Application("y", "b", 1.0, 1.0, 1.0)]
+    share = fair_sharing(deploy(graph, users))
     assert share.throughput == pytest.approx([1.5, 0.5], rel=1e-10)
     assert np.all(share.link_price < 1e-9)
 
@@ -216,20 +196,8 @@ def test_links_between_the_same_hosts_are_shared_by_agents_of_one_application():
 
 def test_the_papers_instance_is_bound_by_its_hosts():
     # Report, section 5.1, on a star around A: a third of all computation each.
-    graph = Graph.duplex(
-        list("ABCDE"),
-        np.full(5, 5e8),
-        np.array([[0, 1], [0, 2], [0, 3], [0, 4]]),
-        np.full(4, 5e8),
-    )
-    sharing = deploy(
-        graph,
-        [
-            Application("1", "D", 5000.0, 1000.0),
-            Application("2", "A", 800.0, 2000.0),
-            Application("3", "C", 1500.0, 1500.0),
-        ],
-    )
+    graph = Graph.duplex("ABCDE", [5e8] * 5, [[0, 1], [0, 2], [0, 3], [0, 4]], 5e8)
+    sharing = deploy(graph, FIVE_HOSTS_APPLICATIONS)
     share = fair_sharing(sharing)
     assert share.objective == pytest.approx(39.1078, abs=5e-5)
     assert share.throughput == pytest.approx(2.5e9 / 3 / sharing.flop, rel=1e-9)
@@ -326,9 +294,7 @@ def test_a_slow_link_is_shared_as_a_closed_form_says(alpha, decades):
     level = 0.3 * slow
     free = Application("free", "m", 1.0, 1.0)
     tied = Application("tied", "m", 1.0, 1.0, level**alpha, hosts=("y",))
-    graph = Graph.duplex(
-        ["m", "x", "y"], np.array([0.0, 1.0, 1.0]), np.array([[0, 1], [0, 2]]), np.array([1, slow])
-    )
+    graph = Graph.duplex("mxy", [0.0, 1.0, 1.0], [[0, 1], [0, 2]], [1, slow])
     share = fair_sharing(deploy(graph, [free, tied]), alpha)
     both = (1 + slow) / (1 + level)
     assert share.throughput == pytest.approx([both, level * both], rel=1e-6)
@@ -346,12 +312,7 @@ def test_what_is_not_certified_is_refused_with_a_remedy(monkeypatch):
 
 
 def test_what_has_no_capacity_is_not_used_and_too_dear():
-    graph = Graph.duplex(
-        ["a", "b", "c"],
-        np.array([0.0, 2.0, 5.0]),
-        np.array([[0, 1], [1, 2]]),
-        np.array([[3.0, 3.0], [0.0, 0.0]]),
-    )
+    graph = Graph.duplex("abc", [0.0, 2.0, 5.0], [[0, 1], [1, 2]], [[3.0, 3.0], [0.0, 0.0]])
     # The tree is given, as none would be laid over a link without bandwidth.
     trees = {"x": {"b": "a", "c": "b"}}
     sharing = deploy(graph, [Application("x", "a", 1.0, 1.0)], trees)
@@ -375,8 +336,7 @@ UNREACHED = [
 
 def cut_off(speed: tuple[float, float], *applications: Application, trees=None):
     """Return two hosts joined by links without bandwidth, and what is deployed on them."""
-    graph = Graph.duplex(["h0", "h1"], np.array(speed), np.array([[0, 1]]), np.zeros(1))
-    return deploy(graph, applications, trees)
+    return deploy(Graph.duplex(["h0", "h1"], speed, [[0, 1]], 0.0), applications, trees)
 
 
 @pytest.mark.parametrize(("speed", "application", "trees", "culprit"), UNREACHED)

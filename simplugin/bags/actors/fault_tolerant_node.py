@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from simplugin.bags.actors.hosts import run_nodes
+from simplugin.bags.actors.hosts import next_message, run_nodes
 from simplugin.bags.actors.messages import (
     ANY,
     HostSetup,
@@ -543,10 +543,7 @@ async def _answer(me: Actor, node: FaultTolerantNode) -> None:
     """Answer the parent's calls."""
     box = me.mailbox(_calls_for(node.setup.place.name, node.setup.line))
     while True:
-        try:
-            node.called(await box.get())
-        except ActivityError:
-            continue
+        node.called(await next_message(node, box))
 
 
 def _calls_for(name: str, line: int) -> str:

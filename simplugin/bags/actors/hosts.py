@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from simplugin.bags.actors.messages import (
     HostSetup,
@@ -20,7 +21,7 @@ from simplugin.bags.actors.node import NodeScheduler
 from simplugin.bags.actors.planning import Neighbourhood
 from simplugin.bags.policy import LOOKS, NodeKnowledge, message_size
 from simplugin.core.errors import ActivityError, TimeoutException
-from simplugin.simulation.api import Activity, Actor
+from simplugin.simulation.api import Activity, Actor, Mailbox, MessageQueue
 
 # Number of turns of the shortest transfer in progress.
 TURNS = 4
@@ -239,13 +240,17 @@ async def _hear(me: Actor, node: NodeScheduler, target: int, child: str) -> None
     name = requests_of(child, node.setup.line)
     box = me.message_queue(name) if node.setup.free_requests else me.mailbox(name)
     while True:
+        node.learn_of(target, await next_message(node, box))
+
+
+async def next_message(node: NodeScheduler, box: Mailbox | MessageQueue) -> Any:
+    """Return the next message; skip those that failures lose if the node survives them."""
+    while True:
         try:
-            got = await box.get()
+            return await box.get()
         except ActivityError:
             if not node.survives:
                 raise
-            continue
-        node.learn_of(target, got)
 
 
 async def _settle(me: Actor, node: NodeScheduler) -> None:
@@ -262,12 +267,7 @@ async def _receive(me: Actor, node: NodeScheduler) -> None:
     """Receive tasks, and announcements of ended types."""
     box = me.mailbox(tasks_for(node.setup.place.name, node.setup.line))
     while node.survives or not all(node.state.ended):
-        try:
-            got = await box.get()
-        except ActivityError:
-            if not node.survives:
-                raise
-            continue
+        got = await next_message(node, box)
         if isinstance(got, int):
             node.end(got)
         else:

@@ -86,10 +86,7 @@ READINGS: dict[str, InstanceAssumptions] = {
     **{
         f"{name}, {words}": replace(MAIN[name], **{field: value})  # type: ignore[arg-type] # by name
         for name, field, value, words in (
-            ("A", "ratio_unit", 8.0, "kilobits"),
-            ("B", "ratio_unit", 8.0, "kilobits"),
-            ("C", "ratio_unit", 8.0, "kilobits"),
-            ("D", "ratio_unit", 8.0, "kilobits"),
+            *((name, "ratio_unit", 8.0, "kilobits") for name in MAIN),
             ("A", "ratio_unit", 0.1, "ratios / 10"),
             ("A", "ratio_unit", 0.01, "ratios / 100"),
             ("B", "ratio_unit", 0.3, "ratios x 0.3"),
