@@ -356,9 +356,8 @@ class GraphSet:
         object.__setattr__(self, "graphs", tuple(self.graphs))
         if not self.graphs:
             raise WorkloadError("there is no task graph; give at least one")
-        names = [graph.name for graph in self.graphs]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
+        twice, count = Counter(graph.name for graph in self.graphs).most_common(1)[0]
+        if count > 1:
             raise WorkloadError(f"two graphs are called {twice!r}; name them apart", twice)
         release = numbers("release dates", self.release)
         if not release.size:
