@@ -33,8 +33,20 @@ _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\d+(?:\.\d+)?", re.ASCII)
 _OPENED = {'"': "this quote", "/*": "this comment"}
 
 
+class _Place(NamedTuple):
+    """A place in a text, whose line is computed for an error message only; see `SourceLocation`."""
+
+    file: FilePath
+    text: str
+    at: int
+
+    def error(self, message: str, remedy: str) -> WorkloadFileError:
+        """Return an error at its line."""
+        return LineLocation(self.file, self.text.count("\n", 0, self.at) + 1).error(message, remedy)
+
+
 class Token(NamedTuple):
-    """A word, a mark, or the end of a text, and its place; see `SourceLocation`.
+    """A word, a mark, or the end of a text.
 
     Attributes
     ----------
@@ -53,10 +65,10 @@ class Token(NamedTuple):
     at: int
     source: tuple[FilePath, str]
 
-    def error(self, message: str, remedy: str) -> WorkloadFileError:
-        """Return an error at its line, which is counted for a message only."""
-        file, text = self.source
-        return LineLocation(file, text.count("\n", 0, self.at) + 1).error(message, remedy)
+    @property
+    def place(self) -> _Place:
+        """Its place."""
+        return _Place(*self.source, self.at)
 
 
 def _tokens(text: str, file: FilePath) -> Iterator[Token]:
@@ -80,18 +92,18 @@ def _tokens(text: str, file: FilePath) -> Iterator[Token]:
         at = match.end()
     if at < len(text):
         at += len(text[at:]) - len(text[at:].lstrip())
-        raise _unreadable(Token("unknown", text[at : at + 30], at, source))
+        raise _unreadable(text, at, _Place(file, text, at))
 
 
-def _unreadable(rest: Token) -> Exception:
+def _unreadable(text: str, at: int, place: _Place) -> Exception:
     """Return an error for what no token begins with."""
     for opening, name in _OPENED.items():
-        if rest.text.startswith(opening):
-            return rest.error(f"{name} has no end", f"close it: {shown(rest.text)}")
-    if rest.text[0] == "<":
-        return rest.error("there is a label in HTML", "put the text between double quotes")
-    word = re.split(r"[\s\[\];,={}]", rest.text, maxsplit=1)[0] or rest.text[0]
-    return rest.error(f"{shown(word)} is no DOT", "put names and values between double quotes")
+        if text.startswith(opening, at):
+            return place.error(f"{name} has no end", f"close it: {shown(text[at : at + 30])}")
+    if text[at] == "<":
+        return place.error("there is a label in HTML", "put the text between double quotes")
+    word = re.split(r"[\s\[\];,={}]", text[at : at + 30], maxsplit=1)[0] or text[at]
+    return place.error(f"{shown(word)} is no DOT", "put names and values between double quotes")
 
 
 def unquoted(text: str) -> str:
@@ -168,11 +180,11 @@ class _Parser:
         self.edges: list[DotEdge] = []
         self._next = _tokens(text, file).__next__
         self._token = self._next()
-        self.place = self._token
+        self.place = self._token.place
         if self._is("keyword", "strict"):
             self._take()
         if self._is("keyword", "graph"):
-            raise self._token.error("the graph is undirected", "write digraph, and -> in it")
+            raise self._token.place.error("the graph is undirected", "write digraph, and -> in it")
         if not self._is("keyword", "digraph"):
             raise self._unexpected("'digraph'", "write digraph G { ... }")
         self._take()
@@ -212,7 +224,7 @@ class _Parser:
         """Return an error for a token where another should be."""
         found = self._token
         here = "the end of the file" if found.kind == "end" else shown(found.text)
-        return found.error(f"{here} is here instead of {expected}", remedy)
+        return found.place.error(f"{here} is here instead of {expected}", remedy)
 
     def _statement(self) -> None:
         """Read a statement."""
@@ -220,7 +232,7 @@ class _Parser:
         if self._is("mark", ";"):
             self._take()
         elif self._is("mark", "{") or self._is("keyword", "subgraph"):
-            raise token.error(
+            raise token.place.error(
                 "there is a subgraph, which task graphs have none of", "list its edges one by one"
             )
         elif token.kind == "keyword" and token.text in self._defaults:
@@ -240,16 +252,16 @@ class _Parser:
             return
         arrows = []
         while self._is("mark", "->"):
-            arrows.append(self._take())
+            arrows.append(self._take().place)
             path.append(self._take_name("the name of a task"))
         if self._is("mark", "--"):
-            raise self._token.error("there is an undirected edge", "write -> for --")
+            raise self._token.place.error("there is an undirected edge", "write -> for --")
         if self._is("mark", ":"):
-            raise self._token.error("a task has a port", "leave out ':' and what follows it")
+            raise self._token.place.error("a task has a port", "leave out ':' and what follows it")
         found = self._attributes()
         if not arrows:
             attributes = self._defaults["node"] | found
-            self.tasks.append(DotTask(path[0].text, path[0], attributes))
+            self.tasks.append(DotTask(path[0].text, path[0].place, attributes))
         for arrow, source, target in zip(arrows, path[:-1], path[1:], strict=True):
             attributes = self._defaults["edge"] | found
             self.edges.append(DotEdge(source.text, target.text, arrow, attributes))
@@ -265,7 +277,7 @@ class _Parser:
                 value = self._take_name("a value")
                 if name.text in found:
                     message = f"attribute {name.text!r} is given twice"
-                    raise name.error(message, "give it once")
+                    raise name.place.error(message, "give it once")
                 if name.text in self._known:
                     found[name.text] = value
                 else:
@@ -354,11 +366,11 @@ def _size(edge: DotEdge, reading: ReadingContext) -> float:
         reading.note("edges without a size", "0 byte")
         return 0.0
     what = f"size of edge {shown(edge.source)} -> {shown(edge.target)}"
-    value = quantity(size.text, what, size, negative=True)
+    value = quantity(size.text, what, size.place, negative=True)
     if value == -1:
         reading.note("edges of size -1", "0 byte, as in SimGrid's dialect")
         return 0.0
-    return reading.size(value, what, size)
+    return reading.size(value, what, size.place)
 
 
 def _completed(found: _Parser, edges: list[NamedEdge], reading: ReadingContext) -> list[DotTask]:
@@ -375,7 +387,7 @@ def _completed(found: _Parser, edges: list[NamedEdge], reading: ReadingContext) 
             if name in named.union(implied) - {each.name} and each.name not in ends[side]:
                 edges.append((*pair, place))
     reading.note("edges of root and end", "added, as SimGrid does", len(edges) - before)
-    nothing = {"size": place._replace(kind="name", text="0")}
+    nothing = {"size": Token("name", "0", place.at, (place.file, place.text))}
     first, last = ([DotTask(name, place, nothing)] * (name in implied) for name in ("root", "end"))
     return [*first, *found.tasks, *last]
 
@@ -386,13 +398,13 @@ def _amounts(task: DotTask, reading: ReadingContext, leaving: float) -> tuple[fl
     size = task.attributes.get("size")
     if size is None:
         raise task.place.error(f"task {title} has no size", 'give its flop, e.g. [size="1e9"]')
-    flop = quantity(size.text, f"size of task {title}", size)
+    flop = quantity(size.text, f"size of task {title}", size.place)
     alpha = None
     if (given := task.attributes.get("alpha")) is not None:
         what = f"alpha of task {title}"
-        alpha = fraction(quantity(given.text, what, given), what, given)
+        alpha = fraction(quantity(given.text, what, given.place), what, given.place)
     if (given := task.attributes.get("byte")) is not None:
-        leaving = quantity(given.text, f"byte of task {title}", given)
+        leaving = quantity(given.text, f"byte of task {title}", given.place)
     return flop, reading.part(alpha), leaving
 
 

@@ -170,22 +170,18 @@ def _listed(write: Callable[[float], str]) -> Callable[[Iterable[float]], str]:
 _speed_text = lru_cache(maxsize=4096)(format_speed)
 _bandwidth_text = lru_cache(maxsize=4096)(format_bandwidth)
 _time_text = lru_cache(maxsize=4096)(format_time)
-# Many elements have the same quantities.
-_read_bandwidths = lru_cache(maxsize=4096)(parse_bandwidths)
-_read_speeds = lru_cache(maxsize=4096)(parse_speeds)
-_read_time = lru_cache(maxsize=4096)(parse_time)
 _SECONDS = "give a number of seconds without a unit"
 
 TEXT = Codec(str, str, empty=True)
 # The name of a file, which is written as seen from another directory.
 FILE = Codec(str, str, empty=True)
 SPEED = Codec(parse_speed, _speed_text, unit="f")
-SPEEDS = Codec(_read_speeds, _listed(_speed_text), unit="f")
+SPEEDS = Codec(parse_speeds, _listed(_speed_text), unit="f")
 BANDWIDTH = Codec(parse_bandwidth, _bandwidth_text, unit="Bps")
-BANDWIDTHS = Codec(_read_bandwidths, _listed(_bandwidth_text), unit="Bps")
+BANDWIDTHS = Codec(parse_bandwidths, _listed(_bandwidth_text), unit="Bps")
 # SimGrid takes 0 for no such link.
 LIMIT = Codec(lambda text: parse_bandwidth(text) or None, _bandwidth_text, unit="Bps", empty=True)
-TIME = Codec(_read_time, _time_text, unit="s", empty=True)
+TIME = Codec(parse_time, _time_text, unit="s", empty=True)
 INTEGER = Codec(_integer, str, "give a whole number")
 NUMBER = Codec(_number, number_text, _SECONDS)
 # SimGrid starts at once what starts before 0.
@@ -219,17 +215,27 @@ class Element:
         another of all others.
     text : str
         The field of the text in it.
+    names : set of str
+        Attributes that are checked as names only, whatever the others are, so
+        that a part may be a copy of another one with other names; empty where there are few.
     """
 
     make: Callable[..., Any]
     attributes: tuple[Attribute, ...]
     content: tuple[str, ...] = ()
     text: str = ""
+    names: frozenset[str] = frozenset()
 
     @cached_property
     def by_key(self) -> dict[str, Attribute]:
         """The attributes by their names in files."""
         return {each.key: each for each in self.attributes}
+
+    @cached_property
+    def free(self) -> dict[str, str]:
+        """Attributes in which alike elements may differ: names, and quantities with their units."""
+        units = {each.key: each.codec.unit for each in self.attributes}
+        return {key: unit for key, unit in units.items() if unit or key in self.names}
 
     @cached_property
     def properties(self) -> str:
@@ -261,6 +267,7 @@ _OLD = {"FULLDUPLEX": "SPLITDUPLEX"}
 _ENDS = (need("src", field="source"), need("dst", field="destination"))
 _GATEWAYS = (need("gw_src", field="gateway_source"), need("gw_dst", field="gateway_destination"))
 _LINKS = ("links",)
+_ID = frozenset({"id"})
 _CABINET = (need("id"), need("prefix"), need("suffix"), need("radical"))
 
 ELEMENTS: dict[str, Element] = {
@@ -277,6 +284,7 @@ ELEMENTS: dict[str, Element] = {
             may("coordinates", COORDINATES),
         ),
         ("properties", "disks"),
+        names=_ID,
     ),
     "disk": Element(
         partial(Disk, id="/"),  # as SimGrid calls it by default
@@ -287,7 +295,11 @@ ELEMENTS: dict[str, Element] = {
         ),
         ("properties",),
     ),
-    "host_link": Element(HostLink, (need("id", field="host"), need("up"), need("down"))),
+    "host_link": Element(
+        HostLink,
+        (need("id", field="host"), need("up"), need("down")),
+        names=frozenset({"id", "up", "down"}),
+    ),
     "cluster": Element(
         Cluster,
         (
@@ -330,7 +342,7 @@ ELEMENTS: dict[str, Element] = {
             may("state_file", FILE, "state_profile"),
         ),
     ),
-    "router": Element(Router, (need("id"), may("coordinates", COORDINATES))),
+    "router": Element(Router, (need("id"), may("coordinates", COORDINATES)), names=_ID),
     "backbone": Element(
         Backbone, (need("id"), need("bandwidth", BANDWIDTH), need("latency", TIME))
     ),
@@ -347,12 +359,17 @@ ELEMENTS: dict[str, Element] = {
             may("state_file", FILE, "state_profile"),
         ),
         ("properties",),
+        names=_ID,
     ),
-    "route": Element(Route, (*_ENDS, may("symmetrical", YES)), _LINKS),
+    "route": Element(
+        Route, (*_ENDS, may("symmetrical", YES)), _LINKS, names=frozenset({"src", "dst"})
+    ),
     "zoneRoute": Element(ZoneRoute, (*_ENDS, *_GATEWAYS, may("symmetrical", YES)), _LINKS),
     "bypassRoute": Element(BypassRoute, _ENDS, _LINKS),
     "bypassZoneRoute": Element(BypassZoneRoute, (*_ENDS, *_GATEWAYS), _LINKS),
-    "link_ctn": Element(LinkUse, (need("id", field="link"), may("direction", word(*DIRECTIONS)))),
+    "link_ctn": Element(
+        LinkUse, (need("id", field="link"), may("direction", word(*DIRECTIONS))), names=_ID
+    ),
     "trace": Element(
         Profile,
         (need("id"), may("file", FILE), need("periodicity", NUMBER, "period")),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from simplugin.core.errors import DeploymentError, FileError, PlatformError, UnitError
 from simplugin.core.name_suggestions import did_you_mean
+from simplugin.core.units import parse_bandwidth, parse_speed, parse_time
 from simplugin.formats.elements import ELEMENTS, TEXT, Element
 from simplugin.inputs import xml_tree
 from simplugin.inputs.files import LARGEST_FILE, FilePath, opened, read_bytes
@@ -19,7 +21,7 @@ from simplugin.inputs.xml_tree import XmlElement
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
-from simplugin.platforms.validation import WARNING, PlatformProblem
+from simplugin.platforms.validation import WARNING, PlatformProblem, copier
 
 # Of elements without a data class: required attributes, then the others.
 _OTHERS = {
@@ -372,6 +374,17 @@ def _version_problem(root: XmlElement, path: FilePath) -> tuple[str, str] | None
 
 
 _ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
+_PARSERS = {"f": parse_speed, "Bps": parse_bandwidth, "s": parse_time}
+
+
+@lru_cache(maxsize=4096)
+def _usual(unit: str, text: str) -> float | None:
+    """Return the value of a quantity; None where there is something to say of the text."""
+    try:
+        value = _PARSERS[unit](text)
+    except UnitError:
+        return None
+    return value if value >= 0 and not odd_quantities(text, value, unit) else None
 
 
 class PlatformReader:
@@ -409,6 +422,8 @@ class PlatformReader:
         self.broken: list[XmlElement] = []
         self.odd: list[tuple[int, PlatformProblem]] = []
         self.replaced: list[tuple[int, str]] = []
+        # By the attributes that elements share: a part, then the function that copies it.
+        self._models: dict[tuple[Any, ...], Any] = {}
 
     def platform(self, root: XmlElement) -> Platform:
         """Build the platform of a root element, in the directory of the file."""
@@ -439,14 +454,56 @@ class PlatformReader:
                 self.broken.append(child)
                 self._fail(child, problem)
                 continue
-            part = self._build(child)
+            part = self._part(child)
             if part is not None:
                 self.lines[id(part)] = child.line
                 parts.append(part)
         return parts
 
-    def _build(self, node: XmlElement) -> object | None:
-        """Build an element; None where it cannot be, or is a property."""
+    def _part(self, node: XmlElement) -> Any:
+        """Build an element, if possible from one that differs in names, quantities and links only.
+
+        A large platform has many such elements, whose other attributes need only one check.
+        """
+        element = ELEMENTS.get(node.tag)
+        if element is None or not element.names or node.pieces:
+            return self._build(node)
+        free, has_links = element.free, bool(node.children)
+        key: list[Any] = [node.tag, has_links]
+        values: dict[str, Any] = {}
+        names = ""
+        for each, text in node.attributes.items():
+            unit = free.get(each)
+            value = text if not unit else _usual(unit, text)
+            if value is None or value == "":
+                return self._build(node)
+            # A missing latency is not reported here: Wi-Fi links have none.
+            if unit is None or value == 0:
+                key.append((each, text))
+                continue
+            key.append(each)
+            values[each] = value
+            names += "" if unit else text
+        if not names.isprintable():
+            return self._build(node)
+        model = self._models.get(tuple(key))
+        if model is None:
+            part = self._build(node)
+            if part is not None and not (has_links and element.properties):
+                self._models[tuple(key)] = part
+            return part
+        if has_links:
+            links = tuple(self._children(node))
+            if not links:
+                return self._build(node, links)
+            values["links"] = links
+        if not callable(model):
+            fields = [element.by_key[each].field if each != "links" else each for each in values]
+            model = self._models[tuple(key)] = copier(model, fields)
+        return model(values.values())
+
+    def _build(self, node: XmlElement, parts: tuple[Any, ...] | None = None) -> object | None:
+        """Build an element, perhaps of parts; None where it cannot be, or is a property."""
         if not self._check_attributes(node):
             self.broken.append(node)
             return None
@@ -455,7 +512,7 @@ class PlatformReader:
         part: object
         try:
             if element is not None:
-                values = self._values(node, element)
+                values = self._values(node, element, parts)
                 part = self._zone(node, values) if tag == "zone" else element.make(**values)
                 return part
             return Opaque(node.tag, node.attributes) if tag == "random" else None
@@ -464,7 +521,9 @@ class PlatformReader:
             self._fail(node, error)
             return None
 
-    def _values(self, node: XmlElement, element: Element) -> dict[str, Any]:
+    def _values(
+        self, node: XmlElement, element: Element, parts: tuple[Any, ...] | None
+    ) -> dict[str, Any]:
         """Return the values of the fields of an element."""
         values: dict[str, Any] = {}
         given = node.attributes
@@ -499,7 +558,8 @@ class PlatformReader:
             values[attribute.field] = value
         if element.text:
             values[element.text] = node.text
-        parts = tuple(self._children(node)) if node.children else ()
+        if parts is None:
+            parts = tuple(self._children(node)) if node.children else ()
         if element.parts:
             values[element.parts] = parts
         if node.children and element.properties:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, partial
+from itertools import repeat
 from numbers import Integral
+from operator import call
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from simplugin.core.errors import PlatformError, UnitError
@@ -252,6 +254,35 @@ def check_fields(part: Any, what: str = "") -> str:
             if better is not None and better is not value:
                 object.__setattr__(part, name, better)
     return what
+
+
+def copier(part: Any, names: Collection[str]) -> Callable[[Iterable[Any]], Any]:
+    """Return what makes copies of a data class with slots.
+
+    Parameters
+    ----------
+    part : object
+        A part without other parts in it.
+    names : collection of str
+        Fields that differ.
+
+    Returns
+    -------
+    callable
+        From the values of these fields to a copy. Nothing is checked.
+    """
+    kind = part.__class__
+    others = [each.name for each in fields(kind) if each.name not in names]
+    same = {name: getattr(part, name) for name in others}
+    setters = [getattr(kind, name).__set__ for name in (*names, *same)]
+
+    def copy(values: Iterable[Any]) -> Any:
+        """Return a copy with other values."""
+        new = object.__new__(kind)
+        deque(map(call, setters, repeat(new), (*values, *same.values())), maxlen=0)
+        return new
+
+    return copy
 
 
 @cache
