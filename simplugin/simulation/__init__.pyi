@@ -23,6 +23,7 @@ from .result import Result as Result
 from .result import Returned as Returned
 from .result import ReturnedValues as ReturnedValues
 from .simulate import simulate as simulate
+from .stepping import Recipe as Recipe
 from .stepping import Simulation as Simulation
 from .stepping import simulation as simulation
 from .trace import Trace as Trace

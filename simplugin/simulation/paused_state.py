@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from simplugin.core.errors import BlockedActor
+from simplugin.simulation.digests import digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,11 @@ class PausedState:
     links: tuple[LinkState, ...]
     activities: tuple[ActivityState, ...]
     actors: tuple[BlockedActor, ...]
+
+    def digest(self) -> str:
+        """Return a digest that does not depend on where the files of the actors are."""
+        actors = [(each.name, each.host, each.waits_for, each.since) for each in self.actors]
+        return digest((self.clock, self.hosts, self.links, self.activities, actors))
 
     @classmethod
     def of_rows(

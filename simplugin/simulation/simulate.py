@@ -87,14 +87,15 @@ def simulate(
         SimGrid is missing.
     """
     chosen = SimulationOptions(**options)
-    with prepare_job(platform, placements(actors, functions), chosen) as job:
+    jobs = [actor_job(each) for each in placements(actors, functions)]
+    with prepare_job(platform, jobs, chosen) as job:
         return job.run_here() if chosen.debug else job.run()
 
 
 @contextlib.contextmanager
 def prepare_job(
     platform: Platform | str | os.PathLike[str],
-    actors: Sequence[Placement],
+    actors: Sequence[ActorJob],
     options: SimulationOptions,
     *,
     steps: bool = False,
@@ -105,8 +106,7 @@ def prepare_job(
     from simplugin.simulation.platform_files import platform_file
 
     check_simulations_may_start()
-    jobs = [actor_job(placement) for placement in actors]
-    functions = UserFunctions(jobs, options.callbacks, options.chooser)
+    functions = UserFunctions(actors, options.callbacks, options.chooser)
     of_simgrid = options.options
     with platform_file(platform, of_simgrid.items(), energy=options.energy) as file:
         settings = SimulationSettings(
@@ -133,7 +133,7 @@ def prepare_job(
             choices | {"arguments": of_simgrid.arguments()},
         )
         hashes = {"platform_sha256": platform_sha256, "content_sha256": content}
-        yield SimulationJob(settings, functions, options, choices | hashes)
+        yield SimulationJob(platform, settings, functions, options, choices | hashes)
 
 
 def actor_job(placement: Placement) -> ActorJob:
@@ -157,6 +157,8 @@ class SimulationJob:
 
     Attributes
     ----------
+    platform : Platform or path
+        The platform as it was given.
     settings : SimulationSettings
         Settings of the simulation's process.
     functions : UserFunctions
@@ -167,6 +169,7 @@ class SimulationJob:
         The part of the result's provenance that is known before it runs.
     """
 
+    platform: Platform | str | os.PathLike[str]
     settings: SimulationSettings
     functions: UserFunctions
     options: SimulationOptions
@@ -213,14 +216,14 @@ class SimulationJob:
                 pass
             raise found from None
 
-    def result(self, body: bytes, interventions: Sequence[tuple[float, ActorJob]] = ()) -> Result:
+    def result(self, body: bytes, interventions: Sequence[tuple[float, str, str]] = ()) -> Result:
         """Join the outcome to its provenance, which names interventions."""
         from simplugin.simulation.result import result_of
 
         parts = pickle.loads(body)
         options: dict[str, Any] = {"options": dict(sorted(parts["options"].items()))}
         if interventions:
-            options["interventions"] = [[date, job.name, job.host] for date, job in interventions]
+            options["interventions"] = [list(each) for each in interventions]
         names, hosts, packed, states = parts["returned"]
         try:
             values = pickle.loads(packed)

@@ -10,7 +10,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack
 
 from simplugin.core.errors import BlockedActor, ChoiceError, SimpluginError, SimulationError
 from simplugin.simulation.choices import Choice
@@ -52,6 +53,24 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+class Command(NamedTuple):
+    """A command to a simulation.
+
+    Attributes
+    ----------
+    kind : bytes
+        As in `simplugin.simulation.process.wire_format`.
+    date : float
+        Its date, or the index of an answer.
+    actor : ActorJob or None
+        The actor of an intervention.
+    """
+
+    kind: bytes
+    date: float
+    actor: ActorJob | None = None
+
+
 class Simulation:
     """A simulation that pauses; `simulation` makes it.
 
@@ -61,8 +80,8 @@ class Simulation:
         The simulation to run.
     supervision : Supervision
         Its process, which pauses.
-    interventions : sequence of (float, ActorJob)
-        What has been done to it so far, and when [s].
+    commands : sequence of Command
+        What has led to this pause.
     choice : Choice, optional
         The choice at which it has paused.
     """
@@ -71,12 +90,12 @@ class Simulation:
         self,
         job: SimulationJob,
         supervision: Supervision,
-        interventions: Sequence[tuple[float, ActorJob]] = (),
+        commands: Sequence[Command] = (),
         choice: Choice | None = None,
     ) -> None:
         self._job = job
         self._open_choice = choice
-        self._interventions = list(interventions)
+        self._commands = list(commands)
         self._supervision = supervision
         self._looked: PausedState | None = None
         self._result: Result | None = None
@@ -147,7 +166,12 @@ class Simulation:
         if self._result is None:
             body = self._command(GO, math.inf)
             assert body is not None
-            self._result = self._job.result(body, self._interventions)
+            started = [
+                (date, actor.name, actor.host)
+                for _, date, actor in self._commands
+                if actor is not None
+            ]
+            self._result = self._job.result(body, started)
         return self._result
 
     @contextlib.contextmanager
@@ -173,7 +197,13 @@ class Simulation:
             with self._lock:
                 self._require_pause()
                 forked = stack.enter_context(self._supervision.branch(quiet=quiet))
-            yield Simulation(self._job, forked, self._interventions, self._open_choice)
+            yield Simulation(self._job, forked, self._commands, self._open_choice)
+
+    @contextlib.contextmanager
+    def branches(self, number: int, *, quiet: bool = False) -> Iterator[list[Simulation]]:
+        """Make several branches: ``with sim.branches(3) as others:``; see `branch`."""
+        with contextlib.ExitStack() as stack:
+            yield [stack.enter_context(self.branch(quiet=quiet)) for _ in range(number)]
 
     def map(
         self,
@@ -241,14 +271,13 @@ class Simulation:
             if self.at_end:
                 raise SimulationError("nothing can happen after the end; intervene before it")
             on = [each.name for each in self.hosts if each.is_on]
-            placement = Placement(host or (on or [""])[0], function, args, name=name)
+            if not on:
+                raise SimulationError("no host is on that could run the intervention")
+            placement = Placement(host or on[0], function, args, name=name)
             if placement.host not in on:
-                what = placement.actor_name, placement.host
-                raise unknown_host(*what, on)
+                raise unknown_host(placement.actor_name, placement.host, on)
             job = actor_job(placement)._replace(start_time=self.clock)
-            self._interventions.append((self.clock, job))
-            self._supervision.send_actor(pack_functions(UserFunctions([job])))
-            self._command(INTERVENE, self.clock)
+            self._command(INTERVENE, self.clock, job)
 
     def turn_off(self, name: str) -> None:
         """Turn off a host or a link now; see `intervene`."""
@@ -265,11 +294,10 @@ class Simulation:
             near = suggestion(name, (*hosts, *links))
             raise SimpluginError(f"the platform has no host or link {name!r}; {near}")
         verb = "turn_on" if turns_on else "turn_off"
-        on = [each.name for each in self.hosts if each.is_on]
-        others = [each for each in on if each != name]
-        self.intervene(
-            _call, name in hosts, name, verb, host=(others or on)[0], name=f"{verb} {name}"
-        )
+        # It would end with its own host, and the switch of another is seen by all.
+        others = [each.name for each in self.hosts if each.is_on and each.name != name]
+        host = others[0] if others else None
+        self.intervene(_call, name in hosts, name, verb, host=host, name=f"{verb} {name}")
 
     def run_to_choice(self) -> Choice | None:
         """Advance to the next decision that an actor leaves to a chooser; raise as `step`.
@@ -314,6 +342,23 @@ class Simulation:
             self._command(ANSWER, float(index))
             self._open_choice = None
 
+    def recipe(self) -> Recipe:
+        """Return what leads to this pause from the beginning, where no fork reaches.
+
+        It can be pickled (by cloudpickle if functions are those of a script), and be replayed by
+        another process or on another host.
+        """
+        with self._lock:
+            job, commands = self._job, tuple(self._commands)
+            return Recipe(job.platform, job.functions, job.options, commands, self._look().digest())
+
+    def _repeat(self, command: Command) -> None:
+        """Execute a command of a recipe."""
+        if command.kind == ANSWER:
+            self.choose(int(command.date))
+        else:
+            self._command(*command)
+
     def _look(self) -> PausedState:
         """Request the state, once a pause."""
         with self._lock:
@@ -327,8 +372,8 @@ class Simulation:
         if not self._supervision.is_paused:
             raise SimpluginError("this simulation has ended; make another one")
 
-    def _command(self, kind: bytes, date: float) -> bytes | None:
-        """Send a command to the simulation."""
+    def _command(self, kind: bytes, date: float, actor: ActorJob | None = None) -> bytes | None:
+        """Send a command to the simulation; an actor is that of an intervention."""
         with self._lock:
             self._require_pause()
             if (choice := self._open_choice) is not None and kind not in (LOOK, ANSWER):
@@ -337,6 +382,10 @@ class Simulation:
                     f"actor {choice.actor!r} waits for a choice{about} at {choice.date:g} s;"
                     " call choose first"
                 )
+            if actor is not None:
+                self._supervision.send_actor(pack_functions(UserFunctions([actor])))
+            if kind != LOOK:
+                self._commands.append(Command(kind, date, actor))
             self._looked = None
             try:
                 with self._job.locating():
@@ -357,6 +406,50 @@ async def _call(me: Actor, is_host: bool, name: str, verb: str) -> None:
     """Call a method of a host or a link."""
     resource = me.host_by_name(name) if is_host else me.link_by_name(name)
     getattr(resource, verb)()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What leads to a pause of a simulation from its beginning; `Simulation.recipe` makes it.
+
+    Attributes
+    ----------
+    platform : Platform or path
+        The platform; a path must be valid where the recipe is replayed.
+    functions : UserFunctions
+        Actors, callbacks and chooser.
+    options : SimulationOptions
+        Options of the simulation.
+    commands : tuple of Command
+        What was done from pause to pause.
+    digest : str
+        Digest of the state at the pause.
+    """
+
+    platform: Platform | str | os.PathLike[str]
+    functions: UserFunctions
+    options: SimulationOptions
+    commands: tuple[Command, ...]
+    digest: str
+
+    @contextlib.contextmanager
+    def replayed(self) -> Iterator[Simulation]:
+        """Simulate up to the pause: ``with recipe.replayed() as sim:``.
+
+        Raises
+        ------
+        SimulationError
+            The state is another one; also as `simulation`.
+        """
+        with _started(self.platform, self.functions.actors, self.options) as sim:
+            for command in self.commands:
+                sim._repeat(command)
+            if sim.recipe().digest != self.digest:
+                raise SimulationError(
+                    f"the replay is in another state at {sim.clock:g} s: the platform's file, the"
+                    " functions or the versions of the software are not those of the recipe"
+                )
+            yield sim
 
 
 @contextlib.contextmanager
@@ -392,7 +485,19 @@ def simulation(
     if chosen.back_end == "threads":
         # SimGrid's Engine.run_until adds an event, which changes the last bits of later dates.
         raise SimpluginError("back_end is 'threads'; step by step needs back_end='coroutines'")
-    with prepare_job(platform, placements(actors, functions), chosen, steps=True) as job:
+    jobs = [actor_job(each) for each in placements(actors, functions)]
+    with _started(platform, jobs, chosen) as sim:
+        yield sim
+
+
+@contextlib.contextmanager
+def _started(
+    platform: Platform | str | os.PathLike[str],
+    actors: Sequence[ActorJob],
+    options: SimulationOptions,
+) -> Iterator[Simulation]:
+    """Start a simulation that pauses before the first event."""
+    with prepare_job(platform, actors, options, steps=True) as job:
         supervision = job.supervision()
         with supervision.started():
             with job.locating():

@@ -7,9 +7,11 @@ import os
 import random
 import signal
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cloudpickle  # type: ignore[import-untyped]
 import pytest
 from naming import raises_naming
 from processes import children
@@ -220,6 +222,23 @@ def test_refusals(two_hosts: Path) -> None:
         sim.turn_off("bob")
         with raises_naming(DeploymentError, "bob"):
             sim.intervene(speaker, host="bob")
+
+
+def test_a_recipe_leads_to_the_same_pause(two_hosts: Path) -> None:
+    with simulation(two_hosts, ACTORS) as sim:
+        sim.step()
+        sim.run_until(4.0)
+        sim.intervene(speaker, host="bob")
+        sim.run_until(5.0)
+        recipe = cloudpickle.loads(cloudpickle.dumps(sim.recipe()))
+        whole = sim.run()
+    with recipe.replayed() as again:
+        assert again.clock == 5.0
+        with again.branches(2) as others:
+            assert [each.run() for each in others] == [whole] * 2
+    wrong = replace(recipe, digest="")
+    with raises_naming(SimulationError, "5 s"), wrong.replayed():
+        pass
 
 
 def test_the_end(two_hosts: Path) -> None:

@@ -89,9 +89,13 @@ def test_from_choice_to_choice(two_hosts: Path) -> None:
                 with raises_naming(ChoiceError, repr(index)):
                     sim.choose(index)  # type: ignore[arg-type]
             sim.choose(by_round(choice))
+        recipe = sim.recipe()
         assert sim.run_to_choice() is None
         assert asked == [(0.0, "ada", 0), (0.0, "bob", 0), (2.0, "ada", 1), (3.0, "ada", 2)]
         assert sim.run().choices == simulate(two_hosts, actors, chooser=by_round).choices
+    with recipe.replayed() as again:
+        assert again.clock == 3.0
+        assert len(again.run().choices) == len(asked)
 
 
 def test_each_option_in_a_branch(two_hosts: Path) -> None:
@@ -103,6 +107,8 @@ def test_each_option_in_a_branch(two_hosts: Path) -> None:
                 other.choose(index)
                 ends.append(other.run().clock)
         assert ends == [3.0, 2.0, 1.0]
+        with raises_naming(SimpluginError, "choose"):
+            sim.turn_off("bob")
         sim.choose(1)
         assert (sim.step(), sim.clock) == (True, 0.0)
         sim.step()
