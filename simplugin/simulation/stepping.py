@@ -53,7 +53,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class Command(NamedTuple):
+class SimulationCommand(NamedTuple):
     """A command to a simulation.
 
     Attributes
@@ -80,7 +80,7 @@ class Simulation:
         The simulation to run.
     supervision : Supervision
         Its process, which pauses.
-    commands : sequence of Command
+    commands : sequence of SimulationCommand
         What has led to this pause.
     choice : Choice, optional
         The choice at which it has paused.
@@ -90,7 +90,7 @@ class Simulation:
         self,
         job: SimulationJob,
         supervision: Supervision,
-        commands: Sequence[Command] = (),
+        commands: Sequence[SimulationCommand] = (),
         choice: Choice | None = None,
     ) -> None:
         self._job = job
@@ -352,7 +352,7 @@ class Simulation:
             job, commands = self._job, tuple(self._commands)
             return Recipe(job.platform, job.functions, job.options, commands, self._look().digest())
 
-    def _repeat(self, command: Command) -> None:
+    def _repeat(self, command: SimulationCommand) -> None:
         """Execute a command of a recipe."""
         if command.kind == ANSWER:
             self.choose(int(command.date))
@@ -385,7 +385,7 @@ class Simulation:
             if actor is not None:
                 self._supervision.send_actor(pack_functions(UserFunctions([actor])))
             if kind != LOOK:
-                self._commands.append(Command(kind, date, actor))
+                self._commands.append(SimulationCommand(kind, date, actor))
             self._looked = None
             try:
                 with self._job.locating():
@@ -420,7 +420,7 @@ class Recipe:
         Actors, callbacks and chooser.
     options : SimulationOptions
         Options of the simulation.
-    commands : tuple of Command
+    commands : tuple of SimulationCommand
         What was done from pause to pause.
     digest : str
         Digest of the state at the pause.
@@ -429,7 +429,7 @@ class Recipe:
     platform: Platform | str | os.PathLike[str]
     functions: UserFunctions
     options: SimulationOptions
-    commands: tuple[Command, ...]
+    commands: tuple[SimulationCommand, ...]
     digest: str
 
     @contextlib.contextmanager
