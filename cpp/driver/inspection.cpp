@@ -54,6 +54,20 @@ PyObject* choose_with(PyObject* /*module*/, PyObject* chooser)
   Py_RETURN_NONE;
 }
 
+PyObject* order_by(PyObject* /*module*/, PyObject* seed)
+{
+  unsigned long long const number = PyLong_AsUnsignedLongLongMask(seed);
+  if (PyErr_Occurred() != nullptr)
+    return nullptr;
+  sim.order.emplace(number);
+  Py_RETURN_NONE;
+}
+
+PyObject* ties(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  return PyLong_FromLong(sim.ties);
+}
+
 /// (hosts, links, activities in progress) as rows, at a date between the last event and the next.
 PyObject* look(PyObject* /*module*/, PyObject* value)
 {
@@ -105,6 +119,8 @@ PyMethodDef inspection_functions[] = {
      "pause_with(pausing, date): before the first event after a date, pausing(date of the event) gives another one."},
     {"choose_with", choose_with, METH_O,
      "choose_with(chooser): chooser(actor, options, observation, label) gives the index of an option."},
+    {"order_by", order_by, METH_O, "order_by(seed): draw the order of the actors that are ready at one date."},
+    {"ties", ties, METH_NOARGS, "Number of dates at which actors competed for a mailbox, a queue, a lock or a choice."},
     {"look", look, METH_O, "look(date): hosts, links, and activities in progress."},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -7,6 +7,7 @@
 #include "arguments.hpp"
 #include "planned.hpp"
 #include "platform.hpp"
+#include "scheduler.hpp"
 #include "types.hpp"
 #include "work.hpp"
 
@@ -22,6 +23,8 @@ struct Meeting {
   Ref<> name;
   Fifo puts;
   Fifo gets;
+  Contest putting;
+  Contest getting;
 };
 
 Meeting* cast(PyObject* self)
@@ -264,6 +267,7 @@ bool start_rendezvous(Activity* activity)
   Meeting* meeting  = cast(activity->target.get());
   bool const is_put = activity->kind == Kind::PUT || activity->kind == Kind::MESS_PUT;
   Fifo& others      = is_put ? meeting->gets : meeting->puts;
+  compete(is_put ? meeting->putting : meeting->getting, activity->owner);
   if (others.size == 0) {
     (is_put ? meeting->puts : meeting->gets).push(activity);
     return true;

@@ -9,6 +9,7 @@
 #include "planned.hpp"
 #include "platform.hpp"
 #include "routes.hpp"
+#include "scheduler.hpp"
 #include "simulation.hpp"
 #include "types.hpp"
 #include "wait.hpp"
@@ -283,6 +284,8 @@ PyObject* choose(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
   PyObject* values[3];
   if (running_actor("choose") == nullptr || not parse(signature, args, count, keywords, values))
     return nullptr;
+  static Contest choosing;
+  compete(choosing, sim.current);
   PyObject* const observation = values[1] == nullptr ? Py_None : values[1];
   PyObject* const label       = values[2] == nullptr ? Py_None : values[2];
   auto index = Ref<>::steal(PyObject_CallFunctionObjArgs(sim.chooser, self, values[0], observation, label, nullptr));

@@ -278,6 +278,15 @@ void go_first()
   std::rotate(ready.begin() + static_cast<ptrdiff_t>(ready_head), ready.end() - 1, ready.end());
 }
 
+void compete(Contest& contest, Actor const* actor)
+{
+  if (contest.date == now() && contest.actor != actor && sim.last_tie != now()) {
+    sim.last_tie = now();
+    sim.ties++;
+  }
+  contest = {now(), actor};
+}
+
 void drain()
 {
   sim.stepped_before = sim.stepped; // from here on, also what fails has been brought up to date to this date
@@ -287,6 +296,8 @@ void drain()
     expire(timer);
   while (true) {
     while (ready_head < ready.size()) {
+      if (sim.order)
+        std::swap(ready[ready_head], ready[ready_head + (*sim.order)() % (ready.size() - ready_head)]);
       Ref<Actor> const actor = std::move(ready[ready_head++]);
       if (ready_head > 4096 && ready_head * 2 > ready.size()) {
         ready.erase(ready.begin(), ready.begin() + static_cast<ptrdiff_t>(ready_head));

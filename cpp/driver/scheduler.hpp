@@ -18,4 +18,12 @@ void make_ready(Actor* actor);
 void go_first(); // whoever was made ready last
 void drain();
 
+/// Who used a mailbox, a lock or the like last, and when.
+struct Contest {
+  double date        = -1.0;
+  Actor const* actor = nullptr;
+};
+/// An actor uses it: two at one date compete for it, and who comes first is open.
+void compete(Contest& contest, Actor const* actor);
+
 } // namespace driver

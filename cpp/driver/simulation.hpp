@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <random>
 #include <vector>
 
 #include "types.hpp"
@@ -35,16 +37,19 @@ struct Simulation {
   bool locating          = false;   // whether to note where operations are created, which takes time
   PyObject* error        = nullptr; // ends the run after the step of the actor that runs
   PyObject* progress     = nullptr;
-  PyObject* logger       = nullptr; // called with level and message of what an actor logs
-  int log_level          = 0;       // of the least level that is written
-  PyObject* chooser      = nullptr; // called with actor, options, observation and label; gives an index
-  PyObject* pausing      = nullptr; // called with the date of the next event, gives the date to go to
-  double pause           = std::numeric_limits<double>::infinity(); // no event later than this happens without it
-  PyObject* mailboxes    = nullptr;
-  PyObject* queues       = nullptr;
-  PyObject* named        = nullptr; // synchronisation objects by (kind, name)
-  PyObject* actors       = nullptr; // list in order of pid
-  std::vector<Actor*> living;       // of those; who has ended leaves when they are asked for
+  PyObject* logger       = nullptr;     // called with level and message of what an actor logs
+  int log_level          = 0;           // of the least level that is written
+  PyObject* chooser      = nullptr;     // called with actor, options, observation and label; gives an index
+  std::optional<std::mt19937_64> order; // draws who goes first of those that are ready, else first in, first out
+  long ties           = 0;              // dates at which actors competed for something
+  double last_tie     = -1.0;
+  PyObject* pausing   = nullptr; // called with the date of the next event, gives the date to go to
+  double pause        = std::numeric_limits<double>::infinity(); // no event later than this happens without it
+  PyObject* mailboxes = nullptr;
+  PyObject* queues    = nullptr;
+  PyObject* named     = nullptr; // synchronisation objects by (kind, name)
+  PyObject* actors    = nullptr; // list in order of pid
+  std::vector<Actor*> living;    // of those; who has ended leaves when they are asked for
   PyObject* seed = nullptr;
 };
 extern Simulation sim;

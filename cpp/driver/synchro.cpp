@@ -21,12 +21,14 @@ struct Mutex {
   Ref<> name;
   Fifo waiting;
   Actor* owner = nullptr; // borrowed
+  Contest locking;
 };
 struct Semaphore {
   PyObject ob_base{}; // PyObject_HEAD
   Ref<> name;
   Fifo waiting;
   long count = 0; // free places
+  Contest acquiring;
 };
 struct Condition {
   PyObject ob_base{}; // PyObject_HEAD
@@ -65,6 +67,7 @@ void answer(Activity* activity, bool value)
 
 void lock(Mutex* mutex, Activity* activity)
 {
+  compete(mutex->locking, activity->owner);
   if (mutex->owner == nullptr) {
     mutex->owner = activity->owner;
     finish(activity);
@@ -105,6 +108,7 @@ PyObject* mutex_try_lock(PyObject* self, PyObject* /*unused*/)
   Actor* actor = running_actor("try_lock");
   if (actor == nullptr)
     return nullptr;
+  compete(as<Mutex>(self)->locking, actor);
   if (as<Mutex>(self)->owner != nullptr)
     Py_RETURN_FALSE;
   as<Mutex>(self)->owner = actor;
@@ -384,6 +388,7 @@ bool start_synchro(Activity* activity)
       return true;
     case Kind::ACQUIRE: {
       auto* semaphore = target<Semaphore>(activity);
+      compete(semaphore->acquiring, activity->owner);
       if (semaphore->count > 0) {
         semaphore->count--;
         finish(activity);

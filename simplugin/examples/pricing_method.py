@@ -54,7 +54,8 @@ class Budgets(Method[BudgetState]):
         self, sharing: SharedDeployment, utility: AlphaFair, state: BudgetState
     ) -> BudgetState:
         """Return the state after one more round."""
-        price = np.bincount(sharing.host, state.bid, sharing.n_hosts) / sharing.speed
+        bids = np.bincount(sharing.host, state.bid, sharing.n_hosts)
+        price = np.divide(bids, sharing.speed, out=np.zeros_like(bids), where=sharing.speed > 0)
         cost = sharing.flop[sharing.application] * price[sharing.host]
         rate = np.divide(state.bid, cost, out=np.zeros_like(cost), where=state.bid > 0)
         budget = (sharing.weight / sharing.throughput(rate))[sharing.application]
@@ -143,7 +144,8 @@ class Seller(Role):
         if not waited:
             return []
         received = {sender: numbers[0] for sender, _, *numbers in messages}
-        self.price = sum(received[each.number] for each in self.seat.members) / received[SENSOR]
+        bids, speed = sum(received[each.number] for each in self.seat.members), received[SENSOR]
+        self.price = bids / speed if speed > 0 else 0.0
         self.round += 1
         self.over = self.round == self.rounds
         message = self.seat.number, self.round, self.price

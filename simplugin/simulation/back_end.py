@@ -88,6 +88,9 @@ class BackEnd(Protocol):
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
 
+    def order_by(self, seed: int) -> None:
+        """Draw the order of the actors that are ready at one date."""
+
     def choose_with(self, chooser: Chooser) -> None:
         """Leave the actors' decisions to a chooser."""
 
@@ -127,6 +130,7 @@ def collected(
     links: LinkTotals,
     trace: Trace,
     choices: tuple[TakenChoice, ...],
+    ties: int | None,
 ) -> dict[str, Any]:
     """Return the outcome of one simulation.
 
@@ -143,6 +147,8 @@ def collected(
         The activities.
     choices : tuple of TakenChoice
         The decisions that were taken.
+    ties : int or None
+        Number of dates at which actors competed for something; None if it is not known.
 
     Returns
     -------
@@ -162,6 +168,7 @@ def collected(
         "links": links,
         "trace": trace,
         "choices": choices,
+        "ties": ties,
         "options": options,
         "plugins": plugins,
         "off_times": _off_times(clock),

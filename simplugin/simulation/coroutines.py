@@ -78,6 +78,8 @@ class CoroutinesBackEnd:
         if called.on_activity_completion is not None:
             _driver.monitor_activities(called.on_activity_completion)
 
+    order_by = staticmethod(_driver.order_by)
+
     def choose_with(self, chooser: Chooser) -> None:
         """Leave the actors' decisions to a chooser."""
         self._choices = ChoiceRecorder(chooser, _driver.clock, _driver.stop)
@@ -138,4 +140,5 @@ class CoroutinesBackEnd:
             links=LinkTotals(*(raw[f"link_{each}"] for each in ("names", "bytes", "energy"))),
             trace=Trace.from_columns(raw["trace"] | {"actor_names": names}),
             choices=self._choices.taken,
+            ties=_driver.ties(),
         )

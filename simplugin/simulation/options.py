@@ -254,6 +254,9 @@ class SimulationOptions:
     chooser : callable, optional
         Takes the decisions that actors leave to it (``me.choose``): function of a `Choice` that
         returns the index of an option, in the simulation's process; the first option without.
+    order : int, optional
+        Seed of the order in which actors that are ready at one date run; in the order in which
+        they became ready without. SimGrid leaves it open: see `Result.ties`.
     debug : bool
         True to run in this process, for ``breakpoint()`` and debuggers: once in a process, and
         without `wall_limit`, `memory_limit` and `prefix_prints`.
@@ -278,6 +281,7 @@ class SimulationOptions:
     progress: Progress | None = None
     callbacks: Callbacks | None = None
     chooser: Chooser | None = None
+    order: int | None = None
     debug: bool = False
 
     def __post_init__(self) -> None:
@@ -288,7 +292,7 @@ class SimulationOptions:
             raise SimpluginError(f"callbacks is {self.callbacks!r}; give Callbacks")
         if self.chooser is not None and not callable(self.chooser):
             raise SimpluginError(f"chooser is {self.chooser!r}; give a function of a Choice")
-        until, wall_limit, seed = self.until, self.wall_limit, cast(object, self.seed)
+        until, wall_limit = self.until, self.wall_limit
         if until is not None and not (is_real(until) and until >= 0):
             raise SimpluginError(f"until is {until!r}; give a date of 0 s or more")
         if wall_limit is not None and not (
@@ -299,8 +303,14 @@ class SimulationOptions:
             limit = getattr(self, name)
             if limit is not None and not (isinstance(limit, int) and 0 < limit < 2**63):
                 raise SimpluginError(f"{name} is {limit!r}; give a number of bytes")
-        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-            raise SimpluginError(f"seed is {seed!r}; give an integer of 0 or more")
+        for name in ("seed", "order"):
+            number = getattr(self, name)
+            if name == "order" and number is None:
+                continue
+            if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+                raise SimpluginError(f"{name} is {number!r}; give an integer of 0 or more")
+        if self.order is not None and self.back_end == "threads":
+            raise SimpluginError("back_end is 'threads'; order needs back_end='coroutines'")
         for name, choices in (("log", LEVELS), ("back_end", get_args(BackEndName))):
             if getattr(self, name) not in choices:
                 known = " or ".join(map(repr, choices))
@@ -334,6 +344,7 @@ class SimulationKeywords(TypedDict, total=False):
     progress: Progress | None
     callbacks: Callbacks | None
     chooser: Chooser | None
+    order: int | None
     debug: bool
 
 

@@ -201,6 +201,10 @@ class Result:
     choices : tuple of TakenChoice
         The decisions that actors left to the chooser, in order: date, actor, label, number of
         options and index.
+    ties : int or None
+        Number of dates at which two or more actors competed for a mailbox, a message queue, a lock,
+        a semaphore or a choice: who comes first is open there, and ``order`` draws it. None with
+        ``back_end="threads"``.
     provenance : dict
         Versions, back end, seed, limits, hash of the platform and of the actors, and the SimGrid
         options in force: all that determines the numbers.
@@ -215,6 +219,7 @@ class Result:
     plugins: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict)
     off_times: dict[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     choices: tuple[TakenChoice, ...] = ()
+    ties: int | None = None
 
     def __post_init__(self) -> None:
         """Complete what depends on the end date, and let the returned values become a table."""
@@ -308,7 +313,7 @@ def result_of(parts: Mapping[str, Any], provenance: dict[str, Any]) -> Result:
     provenance : dict
         All that determines the numbers.
     """
-    names = ("hosts", "links", "trace", "plugins", "off_times", "choices")
+    names = ("hosts", "links", "trace", "plugins", "off_times", "choices", "ties")
     return Result(
         clock=float(parts["clock"]),
         returned=ReturnedValues(Returned(*row) for row in parts["returned"]),

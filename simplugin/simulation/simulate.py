@@ -52,7 +52,7 @@ def simulate(
     **options
         The fields of `SimulationOptions` by name: `back_end`, `seed`, `until`, `wall_limit`,
         `memory_limit`, `trace`, `trace_limit`, `energy`, `log`, `prefix_prints`, `options`,
-        `progress`, `callbacks`, `chooser`, `debug`.
+        `progress`, `callbacks`, `chooser`, `order`, `debug`.
 
     Returns
     -------
@@ -126,6 +126,8 @@ def prepare_job(
             "trace": options.trace,
             "until": options.until,
         }
+        if options.order is not None:
+            choices["order"] = options.order
         platform_sha256 = digests.platform_hash(file)
         content = digests.content_hash(
             platform_sha256,

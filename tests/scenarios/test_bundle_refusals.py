@@ -50,7 +50,7 @@ WRONG = [
     (*scheduler(OPTIMUM, 'decides = "negotiation"'), f"{PARAMETERS}.decides", "has no effect"),
     (*scheduler("mine:in_turn", f"{OWN}, frist = 1"), f"{PARAMETERS}.frist", "'first'"),
     (*scheduler("mine:in_turn", f"{OWN}, breaks = true"), PARAMETERS, "mine.py:"),
-    (*scheduler("mine:scalar", OWN), "scheduler.name", "return a Negotiation"),
+    (*scheduler("mine:scalar", OWN), "scheduler.name", "return a BundleNegotiation"),
     (RATE, "alpha = 1e-17", "workload.alpha", "give a rate from 1.2e-16 on"),
     (RATE, "alpha = { peer-1 = 0.5 }", "workload.alpha", "no rate of peer 'peer-2'"),
     (RATE, "alpha = { peer-3 = 0.5 }", "workload.alpha.peer-3", "did you mean 'peer-"),

@@ -222,7 +222,9 @@ def negotiation_of(
         if decides == "negotiation":
             found = policy(**parameters)
             if not isinstance(found, BundleNegotiation):
-                raise WorkloadError(f"it returns {type(found).__name__}; return a Negotiation")
+                raise WorkloadError(
+                    f"it returns {type(found).__name__}; return a BundleNegotiation"
+                )
             _guarded(negotiate)(found, *market.arguments, seed=seed)
             return found
         assigned(decide(policy, market, seed, parameters), market)

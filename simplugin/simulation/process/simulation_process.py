@@ -426,6 +426,8 @@ def simulate(
         _require_wattages(back_end, settings.platform)
     if functions.callbacks is not None:
         back_end.call_back(functions.callbacks)
+    if settings.options.order is not None:
+        back_end.order_by(settings.options.order)
     back_end.choose_with(owner.chooser(functions.chooser or first_option))
     owner.loaded()
     for actor in functions.actors:

@@ -88,6 +88,9 @@ class ThreadsBackEnd:
         """Refuse a user's functions."""
         refuse("simulate(callbacks=...)")
 
+    def order_by(self, seed: int) -> None:
+        """Do nothing: `SimulationOptions` refuse it."""
+
     def choose_with(self, chooser: Chooser) -> None:
         """Leave the actors' decisions to a chooser."""
         self._world.choices = ChoiceRecorder(chooser, self.clock, self._world.stop)
@@ -123,4 +126,5 @@ class ThreadsBackEnd:
             links=record.link_totals(links, [_driver.energy_of_link(link) for link in links]),
             trace=record.trace([actor.name for actor in world.actors]),
             choices=world.choices.taken,
+            ties=None,
         )
