@@ -10,7 +10,12 @@
 #include "work.hpp"
 #include "zero_capacity.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <unordered_map>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace driver {
 
@@ -68,6 +73,45 @@ PyObject* ties(PyObject* /*module*/, PyObject* /*unused*/)
   return PyLong_FromLong(sim.ties);
 }
 
+/// Forks a process that is no child of this one: a process between, which shares the memory of this one as long as this
+/// one waits (so that page tables are copied once), forks it, reports it and ends when it may.
+PyObject* fork_sibling(PyObject* /*module*/, PyObject* args)
+{
+  int reports, released;
+  if (not PyArg_ParseTuple(args, "ii", &reports, &released))
+    return nullptr;
+  volatile int problem = 0;
+  PyOS_BeforeFork();
+  pid_t const between = vfork(); // NOLINT(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
+  if (between == 0) {
+    pid_t const sibling = fork();
+    if (sibling == 0) {
+      PyOS_AfterFork_Child();
+      Py_RETURN_TRUE;
+    }
+    char byte = 's'; // as in wire_format.py
+    char message[1 + sizeof sibling];
+    message[0] = byte;
+    std::memcpy(message + 1, &sibling, sizeof sibling);
+    if (sibling < 0)
+      problem = errno;
+    else if (write(reports, message, sizeof message) == static_cast<ssize_t>(sizeof message))
+      while (read(released, &byte, 1) < 0 && errno == EINTR) {
+      }
+    _exit(0);
+  }
+  if (between < 0)
+    problem = errno;
+  else
+    waitpid(between, nullptr, 0);
+  PyOS_AfterFork_Parent();
+  if (problem != 0) {
+    errno = problem;
+    return PyErr_SetFromErrno(PyExc_OSError);
+  }
+  Py_RETURN_FALSE;
+}
+
 /// (hosts, links, activities in progress) as rows, at a date between the last event and the next.
 PyObject* look(PyObject* /*module*/, PyObject* value)
 {
@@ -119,6 +163,9 @@ PyMethodDef inspection_functions[] = {
      "pause_with(pausing, date): before the first event after a date, pausing(date of the event) gives another one."},
     {"choose_with", choose_with, METH_O,
      "choose_with(chooser): chooser(actor, options, observation, label) gives the index of an option."},
+    {"fork_sibling", fork_sibling, METH_VARARGS,
+     "fork_sibling(reports, released): True in a copy of this process, whose id goes to a socket; its parent is the "
+     "subreaper above once a pipe is closed."},
     {"order_by", order_by, METH_O, "order_by(seed): draw the order of the actors that are ready at one date."},
     {"ties", ties, METH_NOARGS, "Number of dates at which actors competed for a mailbox, a queue, a lock or a choice."},
     {"look", look, METH_O, "look(date): hosts, links, and activities in progress."},

@@ -26,7 +26,7 @@ from simplugin.core.name_suggestions import did_you_mean
 from simplugin.formats.config_options import GOVERNORS
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks, Completion
-from simplugin.simulation.choices import Chooser, TakenChoice
+from simplugin.simulation.choices import Chooser
 from simplugin.simulation.logs import RunningActor
 from simplugin.simulation.options import is_real
 from simplugin.simulation.process.failures import described
@@ -129,7 +129,7 @@ def collected(
     hosts: HostTotals,
     links: LinkTotals,
     trace: Trace,
-    choices: tuple[TakenChoice, ...],
+    choices: Sequence[tuple[float, str, str | None, int, int]],
     ties: int | None,
 ) -> dict[str, Any]:
     """Return the outcome of one simulation.
@@ -145,8 +145,8 @@ def collected(
         Totals in SimGrid's order.
     trace : Trace
         The activities.
-    choices : tuple of TakenChoice
-        The decisions that were taken.
+    choices : sequence of tuple
+        The decisions that were taken, as the fields of `TakenChoice`.
     ties : int or None
         Number of dates at which actors competed for something; None if it is not known.
 

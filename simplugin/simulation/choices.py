@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
@@ -39,8 +38,7 @@ class Choice(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class TakenChoice:
+class TakenChoice(NamedTuple):
     """A decision that was taken.
 
     Attributes
@@ -61,7 +59,7 @@ class TakenChoice:
     actor: str
     label: str | None
     n_options: int
-    index: int
+    index: int  # type: ignore[assignment]  # instead of the method of tuples
 
 
 Chooser: TypeAlias = Callable[[Choice], int]
@@ -83,6 +81,11 @@ class ChoiceRecorder:
         Returns the simulated date [s].
     stop : callable
         Ends the simulation with an error.
+
+    Attributes
+    ----------
+    taken : list of tuple
+        The decisions so far, as the fields of `TakenChoice`.
     """
 
     def __init__(
@@ -92,13 +95,7 @@ class ChoiceRecorder:
         stop: Callable[[SimulationError], object],
     ) -> None:
         self._chooser, self._clock, self._stop = chooser, clock, stop
-        # One at a time is quicker as a tuple.
-        self._taken: list[tuple[float, str, str | None, int, int]] = []
-
-    @property
-    def taken(self) -> tuple[TakenChoice, ...]:
-        """The decisions so far."""
-        return tuple(TakenChoice(*row) for row in self._taken)
+        self.taken: list[tuple[float, str, str | None, int, int]] = []
 
     def ask(self, actor: Any, options: Any, observation: Any, label: Any) -> int:
         """Return the index of the option that is chosen; 0 after an error of the chooser.
@@ -114,7 +111,7 @@ class ChoiceRecorder:
         if label is not None and not isinstance(label, str):
             raise TypeError(f"a label must be a str, not {label!r}")
         date, name = self._clock(), actor.name
-        choice = Choice(date, name, actor.host.name, label, options, observation, len(self._taken))
+        choice = Choice(date, name, actor.host.name, label, options, observation, len(self.taken))
         try:
             answer: Any = self._chooser(choice)
             chosen = -1 if isinstance(answer, bool) else index(answer)
@@ -124,7 +121,7 @@ class ChoiceRecorder:
         if not 0 <= chosen < count:
             wrong = f"it returned {answer!r}; return an index from 0 to {count - 1}"
             return self._fail(choice, None, wrong, "")
-        self._taken.append((date, name, label, count, chosen))
+        self.taken.append((date, name, label, count, chosen))
         return chosen
 
     def _fail(

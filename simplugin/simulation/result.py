@@ -313,10 +313,11 @@ def result_of(parts: Mapping[str, Any], provenance: dict[str, Any]) -> Result:
     provenance : dict
         All that determines the numbers.
     """
-    names = ("hosts", "links", "trace", "plugins", "off_times", "choices", "ties")
+    names = ("hosts", "links", "trace", "plugins", "off_times", "ties")
     return Result(
         clock=float(parts["clock"]),
         returned=ReturnedValues(Returned(*row) for row in parts["returned"]),
         provenance=provenance,
+        choices=tuple(map(TakenChoice._make, parts["choices"])),
         **{name: parts[name] for name in names},
     )

@@ -15,7 +15,7 @@ from functools import cache
 from glob import glob
 from pathlib import Path
 
-from simplugin.simulation.process.wire_format import FAILED, STARTED, STATUS
+from simplugin.simulation.process.wire_format import FAILED
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _PAGE = resource.getpagesize()
@@ -65,30 +65,25 @@ def fork_sibling(news: int, registered: int) -> bool:
     registered : int
         Of a pipe that is closed once the subreaper knows the process.
     """
+    # Loaded late: only processes of simulations have it.
+    from simplugin.simulation import _driver
+
     subreaper = os.getppid()
     # Python seeds its own generator anew after a fork.
     drawn = random.getstate()
     become_subreaper(adopts=False)
     try:
-        between = os.fork()
-        if not between:
-            parent = os.getpid()
-            if pid := os.fork():
-                os.write(news, STATUS.pack(STARTED, pid))
-            os.read(registered, 1)
-            if pid:
-                os._exit(0)
-            while os.getppid() == parent:
-                time.sleep(1e-4)
-            detach_from_parent(subreaper)
-            random.setstate(drawn)
-            return True
-        os.waitpid(between, 0)
-        return False
+        if not _driver.fork_sibling(news, registered):
+            return False
+        between = os.getppid()
+        os.read(registered, 1)
+        while os.getppid() == between != subreaper:
+            time.sleep(1e-4)
+        detach_from_parent(subreaper)
+        random.setstate(drawn)
+        return True
     except OSError as error:
         os.write(news, FAILED + f"{error.strerror}".encode())
-        if os.getppid() != subreaper:
-            os._exit(1)
         return False
     finally:
         become_subreaper()
