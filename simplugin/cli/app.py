@@ -344,5 +344,32 @@ def regress(
     raise typer.Exit(regress_command(paths, options, limits, update=update, as_json=as_json))
 
 
-for command in (run, new, scenario, check, deploy, reproduce, report, regress):
+def robust(
+    scenario: Path,
+    *,
+    orders: Annotated[int, typer.Option(min=1)] = 100,
+    trust: list[str] | None = None,
+    as_json: bool = False,
+) -> None:
+    """Tell whether a scenario's results depend on who comes first at one date.
+
+    SimGrid leaves open in which order actors run that are ready at one date. The scenario is run
+    in the usual order and in others, drawn by seeds: the key simulation.order repeats one. Exit
+    status: 0 no metric differs, 1 one does, 2 a run failed.
+
+    Parameters
+    ----------
+    scenario : SCENARIO.toml
+        The scenario file.
+    orders : N
+        Number of orders to draw.
+    as_json
+        Print one JSON object instead of a table.
+    """
+    from simplugin.cli.robust import robust_command
+
+    raise typer.Exit(robust_command(scenario, orders, trust or (), as_json=as_json))
+
+
+for command in (run, new, scenario, check, deploy, reproduce, report, regress, robust):
     add_command(app, command)

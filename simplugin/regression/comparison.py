@@ -246,8 +246,11 @@ def relative_text(relative: float | None) -> str:
     return f"{100 * relative:+.3g} %" if 1e-5 <= abs(relative) < 10 else f"{relative:+.2g} relative"
 
 
-def first_difference(divergence: Divergence) -> list[str]:
-    """Describe the first different activity in a few lines."""
+def first_difference(
+    divergence: Divergence, names: tuple[str, str] = ("recorded", "now")
+) -> list[str]:
+    """Describe the first different activity of two runs, which have names, in a few lines."""
+    width = max(map(len, names)) + 1
     first = divergence.first[0]
     before = first.position - 1
     some = "the" if first.before == before else f"{first.before} of the"
@@ -255,8 +258,8 @@ def first_difference(divergence: Divergence) -> list[str]:
     lines = [
         f"first difference at {first.date:.9g} s: {first.actor}, its activity number "
         f"{first.position} ({reasons})",
-        f"  recorded: {_activity_text(first.recorded)}",
-        f"  now:      {_activity_text(first.now)}",
+        f"  {names[0] + ':':{width}} {_activity_text(first.recorded)}",
+        f"  {names[1] + ':':{width}} {_activity_text(first.now)}",
     ]
     return lines + ([f"  differs in {', '.join(first.fields)}"] if first.fields else [])
 

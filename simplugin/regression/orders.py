@@ -1,0 +1,141 @@
+"""Whether results of a scenario depend on the order of actors that are ready at one date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from simplugin.regression.activities import activities_of
+from simplugin.regression.divergence import Divergence, diverge
+from simplugin.scenarios.loading import run_scenario
+from simplugin.scenarios.scenario import Scenario, ScenarioResult
+
+# More activities are not compared.
+_MOST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRange:
+    """A metric under several orders.
+
+    Attributes
+    ----------
+    name, unit : str
+        The metric.
+    usual : float
+        In the order in which actors become ready.
+    least, largest : float
+        Under all orders.
+    n_other : int
+        Number of orders under which it differs from the usual one.
+    """
+
+    name: str
+    unit: str
+    usual: float
+    least: float
+    largest: float
+    n_other: int
+
+
+@dataclass(frozen=True)
+class OrderSensitivity:
+    """What depends on the order of actors that are ready at one date.
+
+    Attributes
+    ----------
+    n_orders : int
+        Number of orders that were drawn, by the seeds 0, 1, ...
+    ties : int or None
+        Dates of the usual run at which actors competed.
+    ranges : tuple of MetricRange
+        The metrics that are numbers.
+    farthest : tuple of (int or None, int or None), optional
+        The orders of the two runs that differ most, in the metric whose range is the largest part
+        of its value; None stands for the usual order.
+    metric : str, optional
+        That metric.
+    divergence : Divergence, optional
+        The first differences between the activities of these two.
+    """
+
+    n_orders: int
+    ties: int | None
+    ranges: tuple[MetricRange, ...]
+    farthest: tuple[int | None, int | None] | None = None
+    metric: str | None = None
+    divergence: Divergence | None = None
+
+    @property
+    def depends(self) -> bool:
+        """True if a metric differs under an order."""
+        return self.farthest is not None
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain data, without the divergence."""
+        return {
+            "orders": self.n_orders,
+            "ties": self.ties,
+            "depends": self.depends,
+            "metrics": [asdict(each) for each in self.ranges],
+            "farthest": self.farthest,
+            "metric": self.metric,
+        }
+
+
+def order_sensitivity(
+    scenario: Scenario, n_orders: int, report: Callable[[int], object] = lambda _: None
+) -> OrderSensitivity:
+    """Run a scenario in its usual order and in others, and compare the metrics.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario, on the back end ``coroutines``.
+    n_orders : int
+        Number of orders to draw, at least 1.
+    report : callable
+        Called with the number of orders that have run.
+
+    Raises
+    ------
+    SimpluginError
+        As `run_scenario`.
+    """
+    usual = _run(scenario, None)
+    values: dict[int | None, dict[str, float]] = {None: _numbers(usual)}
+    for order in range(n_orders):
+        values[order] = _numbers(_run(scenario, order))
+        report(order + 1)
+    ranges, spread = [], {}
+    for metric in usual.row.metrics:
+        if metric.name not in values[None]:
+            continue
+        found = {order: each.get(metric.name, float("nan")) for order, each in values.items()}
+        least, largest = min(found.values()), max(found.values())
+        n_other = sum(each != found[None] for each in found.values())
+        ranges.append(MetricRange(metric.name, metric.unit, found[None], least, largest, n_other))
+        if n_other:
+            spread[metric.name] = (largest - least) / (max(abs(least), abs(largest)) or 1.0)
+    ties = usual.result.ties
+    if not spread:
+        return OrderSensitivity(n_orders, ties, tuple(ranges))
+    widest = max(spread, key=lambda name: spread[name])
+    by_value = sorted(values, key=lambda order: values[order].get(widest, float("nan")))
+    ends = by_value[0], by_value[-1]
+    kept = replace(scenario, simulation=replace(scenario.simulation, trace=True))
+    one, other = (activities_of(_run(kept, order).result, _MOST) for order in ends)
+    divergence = diverge(one, other) if one and other else None
+    return OrderSensitivity(n_orders, ties, tuple(ranges), ends, widest, divergence)
+
+
+def _run(scenario: Scenario, order: int | None) -> ScenarioResult:
+    """Run the scenario in an order."""
+    return run_scenario(replace(scenario, simulation=replace(scenario.simulation, order=order)))
+
+
+def _numbers(outcome: ScenarioResult) -> dict[str, float]:
+    """Return the metrics that are numbers."""
+    numbers = ((each.name, each.value) for each in outcome.row.metrics)
+    return {name: float(value) for name, value in numbers if isinstance(value, int | float)}
