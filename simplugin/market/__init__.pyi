@@ -1,5 +1,8 @@
 from .actors.stations import ServiceRules as ServiceRules
 from .assessment import BundleAssessment as BundleAssessment
+from .coalitions import core as core
+from .coalitions import objection as objection
+from .coalitions import shapley_value as shapley_value
 from .discount_rates import balancing_rates as balancing_rates
 from .discount_rates import completion_bound as completion_bound
 from .execution import execute as execute
