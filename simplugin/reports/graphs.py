@@ -63,6 +63,7 @@ def draw_graphs(
         There is nothing to draw, the suffix is unknown, or the file cannot be written.
     """
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
     if not charts:
         raise SimpluginError("there is no graph to draw")
@@ -80,6 +81,8 @@ def draw_graphs(
         figure.text(
             0.15 / width, 1 - 0.15 / height, title, va="top", fontsize=13, fontweight="bold"
         )
+    for written in figure.findobj(Text):
+        written.set_parse_math(False)
     return drawn(figure, path)
 
 

@@ -90,6 +90,14 @@ def test_drawings_are_written_as_the_same_files(kind, result, nothing, tmp_path)
     gantt(nothing, tmp_path / "nothing.svg")
 
 
+def test_names_of_graphs_are_no_mathematics(tmp_path):
+    chart = GraphChart("g", "$x_1$", (DrawnNode(0.0, 0.0, "n$", text="a $b$"),), ())
+    drawn = draw_graphs([chart], tmp_path / "graph.svg", title="$c")
+    texts = [each for axes in drawn.figure.axes for each in axes.texts] + drawn.figure.texts
+    assert {"$x_1$", "n$", "$c"} <= {each.get_text() for each in texts}
+    assert not any(each.get_parse_math() for each in texts)
+
+
 def test_files_are_what_their_suffix_says_and_repeatable(tmp_path):
     for suffix, start in ((".png", b"\x89PNG"), (".pdf", b"%PDF")):
         assert twice(WRITERS["boxes"], tmp_path / f"x{suffix}").startswith(start)
