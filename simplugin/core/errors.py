@@ -304,7 +304,7 @@ class ChoiceError(SimulationError):
     ) -> None:
         about = "" if label is None else f" about {label!r}"
         super().__init__(
-            f"the chooser failed at the choice{about} of actor {actor!r} at {clock:g} s: {summary}"
+            f"the choice{about} of actor {actor!r} at {clock:g} s failed: {summary}"
             f"\n\n{chooser_traceback}".rstrip()
         )
         self.actor = actor

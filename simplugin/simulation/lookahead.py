@@ -26,6 +26,7 @@ from typing import NamedTuple, NoReturn
 
 from simplugin.core.errors import SimpluginError, SimulationError
 from simplugin.simulation.choices import Choice, Chooser, first_option
+from simplugin.simulation.options import is_real
 from simplugin.simulation.paused_state import PausedState
 from simplugin.simulation.process.operating_system import obstacle_to_copies
 from simplugin.simulation.result import Result
@@ -114,6 +115,14 @@ class Rollout:
         """Raise for what does not go together."""
         if (self.horizon is None) != (self.estimate is None):
             raise SimpluginError("horizon and estimate go together; give both or neither")
+        for name in ("most", "workers"):
+            number = getattr(self, name)
+            if number is not None and not (type(number) is int and number >= 1):
+                raise SimpluginError(f"{name} is {number!r}; give a whole number, 1 or more")
+        for name in ("horizon", "seconds"):
+            time_ = getattr(self, name)
+            if time_ is not None and not (is_real(time_) and 0 < time_ < math.inf):
+                raise SimpluginError(f"{name} is {time_!r}; give a time above 0 s")
 
     def __call__(self, choice: Choice) -> int:
         """Return the index of the option that ends best.
@@ -133,13 +142,16 @@ class Rollout:
         trials = {first: self._best} if choice.number in self._best.plan else {}
         others = range(len(choice.options)) if self.candidates is None else self.candidates(choice)
         indices = list(dict.fromkeys((first, decided, *others)))[: self.most]
+        known = range(len(choice.options))
+        if wrong := [each for each in indices if each not in known]:
+            raise SimulationError(f"no option has the index {wrong[0]!r}; there are {len(known)}")
         try:
             trials |= self._tried(choice, [each for each in indices if each not in trials])
         except _InCopyError as copy:
             return int(copy.args[0])
         # Of equal ones the first.
-        known = [index for index in indices if index in trials]
-        taken = min(known, key=lambda index: trials[index].value, default=first)
+        finished = [index for index in indices if index in trials]
+        taken = min(finished, key=lambda index: trials[index].value, default=first)
         self._best = trials.get(taken, _UNKNOWN)
         return taken
 
@@ -227,8 +239,10 @@ def _send(channel: int, trial: Callable[[], _Trial] | None) -> NoReturn:
     try:
         if trial is not None:
             try:
-                outcome: _Trial | str = trial()
-            except Exception as error:
+                done = trial()
+                wrong = "the measure of an option is NaN; return a number"
+                outcome: _Trial | str = wrong if math.isnan(done.value) else done
+            except BaseException as error:
                 outcome = f"the measure of an option failed: {error!r}"
             with open(channel, "wb") as stream:
                 stream.write(pickle.dumps(outcome))

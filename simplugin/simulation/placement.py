@@ -67,8 +67,10 @@ class Placement:
 
     def __post_init__(self) -> None:
         """Raise for what could not be started."""
-        if not isinstance(self.host, str):
-            raise DeploymentError(f"host is {self.host!r}; give the host's name as a text")
+        for name in ("host", "name"):
+            text: object = getattr(self, name)
+            if not isinstance(text, str) and not (name == "name" and text is None):
+                raise DeploymentError(f"{name} is {text!r}; give the {name} as a text")
         if not callable(self.function):
             raise DeploymentError(
                 f"actor on {self.host!r}: {self.function!r} is not a function; "

@@ -10,10 +10,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack, cast
 
-from simplugin.core.errors import BlockedActor, ChoiceError, SimpluginError, SimulationError
+from simplugin.core.errors import (
+    BlockedActor,
+    ChoiceError,
+    DeploymentError,
+    SimpluginError,
+    SimulationError,
+)
 from simplugin.simulation.choices import Choice
 from simplugin.simulation.options import SimulationKeywords, SimulationOptions, is_real
 from simplugin.simulation.paused_state import (
@@ -29,7 +35,7 @@ from simplugin.simulation.placement import (
     suggestion,
     unknown_host,
 )
-from simplugin.simulation.process.serialization import pack_functions
+from simplugin.simulation.process.serialization import pack_functions, unpack_functions
 from simplugin.simulation.process.wire_format import (
     ANSWER,
     ASK,
@@ -62,13 +68,17 @@ class SimulationCommand(NamedTuple):
         As in `simplugin.simulation.process.wire_format`.
     date : float
         Its date, or the index of an answer.
-    actor : ActorJob or None
-        The actor of an intervention.
+    packed : bytes
+        The actor of an intervention, as it was sent.
+    name, host : str
+        Its name and its host.
     """
 
     kind: bytes
     date: float
-    actor: ActorJob | None = None
+    packed: bytes = b""
+    name: str = ""
+    host: str = ""
 
 
 class Simulation:
@@ -166,11 +176,7 @@ class Simulation:
         if self._result is None:
             body = self._command(GO, math.inf)
             assert body is not None
-            started = [
-                (date, actor.name, actor.host)
-                for _, date, actor in self._commands
-                if actor is not None
-            ]
+            started = [(each.date, each.name, each.host) for each in self._commands if each.packed]
             self._result = self._job.result(body, started)
         return self._result
 
@@ -233,6 +239,8 @@ class Simulation:
             with self.branch(quiet=True) as other:
                 return function(other, value)
 
+        if workers is not None and not (type(workers) is int and workers >= 1):
+            raise SimpluginError(f"workers is {workers!r}; give a whole number, 1 or more")
         with ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
             return list(pool.map(attempt, values))
 
@@ -274,8 +282,14 @@ class Simulation:
             if not on:
                 raise SimulationError("no host is on that could run the intervention")
             placement = Placement(host or on[0], function, args, name=name)
+            names = [each.name for each in self.hosts]
+            if placement.host not in names:
+                raise unknown_host(placement.actor_name, placement.host, names)
             if placement.host not in on:
-                raise unknown_host(placement.actor_name, placement.host, on)
+                raise DeploymentError(
+                    f"actor {placement.actor_name!r}: host {placement.host!r} is off",
+                    remedy="turn it on first",
+                )
             job = actor_job(placement)._replace(start_time=self.clock)
             self._command(INTERVENE, self.clock, job)
 
@@ -289,6 +303,8 @@ class Simulation:
 
     def _switch(self, name: str, *, turns_on: bool) -> None:
         """Turn a host or a link off or on."""
+        if not isinstance(cast(object, name), str):
+            raise SimpluginError(f"{name!r} is no name of a host or link; give a text")
         hosts, links = ([each.name for each in kind] for kind in (self.hosts, self.links))
         if name not in (*hosts, *links):
             near = suggestion(name, (*hosts, *links))
@@ -305,10 +321,11 @@ class Simulation:
         Returns
         -------
         Choice or None
-            The decision, which `choose` answers; None at the end.
+            The decision, which `choose` answers; None at the end. An intervention after it stops at
+        decisions, too.
         """
         with self._lock:
-            if not self.at_end:
+            if not self.at_end and self._open_choice is None:
                 self._command(ASK, sys.float_info.max)
             return self._open_choice
 
@@ -345,19 +362,20 @@ class Simulation:
     def recipe(self) -> Recipe:
         """Return what leads to this pause from the beginning, where no fork reaches.
 
-        It can be pickled (by cloudpickle if functions are those of a script), and be replayed by
-        another process or on another host.
+        It can be pickled, and be replayed by another process or on another host.
         """
         with self._lock:
             job, commands = self._job, tuple(self._commands)
-            return Recipe(job.platform, job.functions, job.options, commands, self._look().digest())
+            packed, options = self._supervision.packed_functions, job.settings.options
+            return Recipe(job.platform, packed, options, commands, self._look().digest())
 
     def _repeat(self, command: SimulationCommand) -> None:
         """Execute a command of a recipe."""
         if command.kind == ANSWER:
             self.choose(int(command.date))
         else:
-            self._command(*command)
+            actors = unpack_functions(command.packed).actors if command.packed else [None]
+            self._command(command.kind, command.date, *actors)
 
     def _look(self) -> PausedState:
         """Request the state, once a pause."""
@@ -382,15 +400,18 @@ class Simulation:
                     f"actor {choice.actor!r} waits for a choice{about} at {choice.date:g} s;"
                     " call choose first"
                 )
+            given: tuple[bytes, str, str] = (b"", "", "")
             if actor is not None:
-                self._supervision.send_actor(pack_functions(UserFunctions([actor])))
+                given = pack_functions(UserFunctions([actor])), actor.name, actor.host
+                self._supervision.send_actor(given[0])
             if kind != LOOK:
-                self._commands.append(SimulationCommand(kind, date, actor))
+                self._commands.append(SimulationCommand(kind, date, *given))
             self._looked = None
             try:
                 with self._job.locating():
                     body = self._supervision.command(kind, date)
-                if kind == ASK and self._supervision.pause == CHOICE:
+                is_open = self._supervision.is_paused and self._supervision.pause == CHOICE
+                if is_open and kind not in (LOOK, ANSWER):
                     (packed,) = self._supervision.state()
                     self._open_choice = pickle.loads(packed)
                 return body
@@ -416,8 +437,8 @@ class Recipe:
     ----------
     platform : Platform or path
         The platform; a path must be valid where the recipe is replayed.
-    functions : UserFunctions
-        Actors, callbacks and chooser.
+    functions : bytes
+        Actors, callbacks and chooser, as they were sent.
     options : SimulationOptions
         Options of the simulation.
     commands : tuple of SimulationCommand
@@ -427,7 +448,7 @@ class Recipe:
     """
 
     platform: Platform | str | os.PathLike[str]
-    functions: UserFunctions
+    functions: bytes
     options: SimulationOptions
     commands: tuple[SimulationCommand, ...]
     digest: str
@@ -441,7 +462,9 @@ class Recipe:
         SimulationError
             The state is another one; also as `simulation`.
         """
-        with _started(self.platform, self.functions.actors, self.options) as sim:
+        actors, callbacks, chooser = unpack_functions(self.functions)
+        options = replace(self.options, callbacks=callbacks, chooser=chooser)
+        with _started(self.platform, actors, options) as sim:
             for command in self.commands:
                 sim._repeat(command)
             if sim.recipe().digest != self.digest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import random
 import signal
 import threading
@@ -11,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import cloudpickle  # type: ignore[import-untyped]
 import pytest
 from naming import raises_naming
 from processes import children
@@ -219,9 +219,16 @@ def test_refusals(two_hosts: Path) -> None:
             sim.turn_off("adda")
         with raises_naming(DeploymentError, "eve"):
             sim.intervene(speaker, host="eve")
+        for wrong in (5, None):
+            with raises_naming(SimpluginError, repr(wrong)):
+                sim.turn_off(wrong)  # type: ignore[arg-type]
+        with raises_naming(DeploymentError, "name", "5"):
+            sim.intervene(speaker, name=5)  # type: ignore[arg-type]
         sim.turn_off("bob")
-        with raises_naming(DeploymentError, "bob"):
+        with raises_naming(DeploymentError, "bob", "off"):
             sim.intervene(speaker, host="bob")
+        with raises_naming(SimpluginError, "workers"):
+            sim.map(print, [1], workers=-1)
 
 
 def test_a_recipe_leads_to_the_same_pause(two_hosts: Path) -> None:
@@ -230,7 +237,7 @@ def test_a_recipe_leads_to_the_same_pause(two_hosts: Path) -> None:
         sim.run_until(4.0)
         sim.intervene(speaker, host="bob")
         sim.run_until(5.0)
-        recipe = cloudpickle.loads(cloudpickle.dumps(sim.recipe()))
+        recipe = pickle.loads(pickle.dumps(sim.recipe()))
         whole = sim.run()
     with recipe.replayed() as again:
         assert again.clock == 5.0
@@ -259,6 +266,7 @@ def test_what_is_left_of_the_wall_limit(two_hosts: Path) -> None:
 
     with simulation(two_hosts, [("ada", spin)], wall_limit=1.0) as sim:
         sim.run_until(0.5)
-        with sim.branch() as other, pytest.raises(WallClockLimitError):
+        with sim.branch() as other, pytest.raises(WallClockLimitError) as slow:
             other.run()
+        assert slow.value.clock in (0.5, 1.0)
         assert sim.clock == 0.5

@@ -116,6 +116,23 @@ def test_each_option_in_a_branch(two_hosts: Path) -> None:
         assert sim.run().value_of("chooses") == [1, 1, 2]
 
 
+def test_a_choice_that_falls_due_during_an_intervention(two_hosts: Path) -> None:
+    async def nothing(me: Any) -> None:
+        await me.choose("ab", label="mine")
+
+    with simulation(two_hosts, [("ada", chooses, 1), ("bob", chooses, 1)]) as sim:
+        sim.run_to_choice()
+        sim.choose(2)
+        sim.intervene(nothing)
+        asked = []
+        while (choice := sim.run_to_choice()) is not None:
+            assert sim.run_to_choice() is choice
+            asked.append((choice.host, choice.label))
+            sim.choose(1)
+            assert len(sim.actors) > 0
+        assert sorted(asked) == [("ada", "mine"), ("bob", "speed")]
+
+
 def test_a_choice_that_cannot_leave_the_process(two_hosts: Path) -> None:
     async def shows(me: Any) -> None:
         await me.choose([0, 1], (each for each in "ab"))

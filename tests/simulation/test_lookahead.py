@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,10 @@ def test_a_horizon_and_an_estimate(two_hosts: Path) -> None:
     for wrong in ({"horizon": 1.0}, {"estimate": loads}):
         with raises_naming(SimpluginError, "horizon", "estimate"):
             Rollout(**wrong)  # type: ignore[arg-type]
+    both = {"horizon": -1.0, "estimate": loads}
+    for wrong in ({"workers": 0}, {"most": 1.5}, {"seconds": math.nan}, both):
+        with raises_naming(SimpluginError, next(iter(wrong))):
+            Rollout(**wrong)  # type: ignore[arg-type]
 
 
 def fails(_: Result) -> float:
@@ -101,6 +106,8 @@ def test_what_cannot_be_tried(two_hosts: Path) -> None:
     for back_end, chooser, name in (
         ("threads", Rollout(), "threads"),
         ("coroutines", Rollout(metric=fails), "LookupError"),
+        ("coroutines", Rollout(metric=lambda _: math.nan), "NaN"),
+        ("coroutines", Rollout(candidates=lambda _: [7]), "7"),
     ):
         choices: Any = {"back_end": back_end, "chooser": chooser}
         with raises_naming(ChoiceError, name):

@@ -109,7 +109,7 @@ def obstacle_to_copies(expected: Container[int], processes: Container[int] = ())
         Child processes that may exist.
     """
     if len(os.listdir("/proc/self/task")) > 1:
-        return "threads of the actors would be missing in the copy; start none"
+        return "the process has further threads, which a copy would lack; start none"
     if any(each not in processes for each in children(os.getpid())):
         return "the actors have started processes, which a copy does not have; end them first"
     for descriptor, opened in _open_files().items():

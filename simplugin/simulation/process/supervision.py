@@ -125,7 +125,8 @@ class Supervision:
         quiet : bool
             True not to show what it prints.
         """
-        branch = Supervision(self._settings, b"", self._wall_limit, self._progress)
+        packed = self._packed_actors
+        branch = Supervision(self._settings, packed, self._wall_limit, self._progress)
         branch._is_quiet = quiet
         with branch._running(partial(self._fork, branch)):
             branch._deadline = self._deadline
@@ -206,6 +207,11 @@ class Supervision:
         self._send(kind, date)
         return self.wait()
 
+    @property
+    def packed_functions(self) -> bytes:
+        """The functions of the simulation, as they were sent."""
+        return self._packed_actors
+
     def send_actor(self, packed: bytes) -> None:
         """Hand over the actor of an intervention, before the command to start it."""
         write_job(self._file, None, packed)
@@ -255,14 +261,15 @@ class Supervision:
     def _too_slow(self) -> WallClockLimitError:
         """Return the error for a simulation that takes too long."""
         message = f"the simulation took more than {self._wall_limit:g} s of real time"
-        if self._clock is not None:
-            message += f"; the simulated date was {self._clock:g} s"
+        clock = max(self._clock or 0.0, self.clock) if self._settings.steps else self._clock
+        if clock is not None:
+            message += f"; the simulated date was {clock:g} s"
         stderr = self._ask_where()
         if place(stderr):
             message += f"; it was at {place(stderr)}"
         error = WallClockLimitError(message)
         error.limit = self._wall_limit or 0.0
-        error.clock = self._clock
+        error.clock = clock
         error.stderr = stderr
         return error
 
