@@ -323,7 +323,7 @@ class Await:
 
     def describe(self) -> str:
         """Name at most three of the activities that are not over."""
-        left = [each.text for each in self._left()]
+        left = [each.text for each in self._left() or self._activities]
         which = "" if self._mode == "one" else f"{self._mode} of "
         return f"{which}{', '.join(left[:3])}{', ...' if len(left) > 3 else ''}"
 
