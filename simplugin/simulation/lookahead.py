@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, NoReturn
 
-from simplugin.core.errors import SimpluginError, SimulationError
+from simplugin.core.errors import ChoiceError, SimpluginError, SimulationError
 from simplugin.simulation.choices import Choice, Chooser, first_option
 from simplugin.simulation.options import is_real
 from simplugin.simulation.paused_state import PausedState
@@ -33,7 +33,7 @@ from simplugin.simulation.result import Result
 
 
 class _Trial(NamedTuple):
-    """What came out of an option.
+    """The outcome of an option.
 
     Attributes
     ----------
@@ -48,14 +48,20 @@ class _Trial(NamedTuple):
 
 
 _UNKNOWN = _Trial(math.inf, {})
-# In the copy of a simulation that tries an option: reports what came out, and ends the process.
-_conclude: Callable[[Result | None], NoReturn] | None = None
+# In the copy of a simulation that tries an option: reports the outcome, and ends the process.
+_conclude: Callable[[Callable[[], Result] | BaseException], NoReturn] | None = None
 
 
-def conclude_trial(result: Callable[[], Result] | None) -> None:
-    """Report a result, or that there is none, and end the process if it only tries an option."""
+def conclude_trial(outcome: Callable[[], Result] | BaseException) -> None:
+    """Report the outcome of a simulation and end the process, if it only tries an option.
+
+    Parameters
+    ----------
+    outcome : callable or BaseException
+        Returns the result; or the error that ended the simulation.
+    """
     if _conclude is not None:
-        _conclude(None if result is None else result())
+        _conclude(outcome)
 
 
 class _InCopyError(BaseException):
@@ -96,7 +102,7 @@ class Rollout:
     Raises
     ------
     SimpluginError
-        A horizon without an estimate, or the reverse.
+        A horizon without an estimate, or the reverse; a value is out of range.
     """
 
     base: Chooser = first_option
@@ -120,9 +126,9 @@ class Rollout:
             if number is not None and not (type(number) is int and number >= 1):
                 raise SimpluginError(f"{name} is {number!r}; give a whole number, 1 or more")
         for name in ("horizon", "seconds"):
-            time_ = getattr(self, name)
-            if time_ is not None and not (is_real(time_) and 0 < time_ < math.inf):
-                raise SimpluginError(f"{name} is {time_!r}; give a time above 0 s")
+            limit = getattr(self, name)
+            if limit is not None and not (is_real(limit) and 0 < limit < math.inf):
+                raise SimpluginError(f"{name} is {limit!r}; give a time above 0 s")
 
     def __call__(self, choice: Choice) -> int:
         """Return the index of the option that ends best.
@@ -218,33 +224,41 @@ class Rollout:
             state = PausedState.of_rows(date, *CoroutinesBackEnd.look(date))
             assert self.estimate is not None
             estimate = partial(self.estimate, state)
-            _send(channel, lambda: _Trial(float(estimate()), {}))
+            _send(channel, _measured(lambda: _Trial(float(estimate()), {})))
 
         CoroutinesBackEnd.pause_with(stop, date)
 
-    def _report(self, channel: int, number: int, result: Result | None) -> NoReturn:
+    def _report(
+        self, channel: int, number: int, outcome: Callable[[], Result] | BaseException
+    ) -> NoReturn:
         """Report the measure of a result and the choices after the one of a number, and end."""
 
         def trial() -> _Trial:
-            assert result is not None
+            assert not isinstance(outcome, BaseException)
+            result = outcome()
             later = enumerate(result.choices[number + 1 :], start=number + 1)
             plan = {each: taken.index for each, taken in later} if self.horizon is None else {}
             return _Trial(float(self.metric(result)), plan)
 
-        _send(channel, None if result is None else trial)
+        if isinstance(outcome, ChoiceError):
+            _send(channel, f"the base failed in a copy: {outcome}")
+        # An option that makes the simulation fail is not taken.
+        _send(channel, None if isinstance(outcome, BaseException) else _measured(trial))
 
 
-def _send(channel: int, trial: Callable[[], _Trial] | None) -> NoReturn:
-    """Write what came out, or the error of a function of the user's, to a pipe; end the process."""
+def _measured(trial: Callable[[], _Trial]) -> _Trial | str:
+    """Return the outcome of an option, or the error of a function of the user's as a text."""
     try:
-        if trial is not None:
-            try:
-                done = trial()
-                wrong = "the measure of an option is NaN; return a number"
-                outcome: _Trial | str = wrong if math.isnan(done.value) else done
-            except BaseException as error:
-                outcome = f"the measure of an option failed: {error!r}"
-            with open(channel, "wb") as stream:
-                stream.write(pickle.dumps(outcome))
+        done = trial()
+    except BaseException as error:
+        return f"the measure of an option failed: {error!r}"
+    return "the measure of an option is NaN; return a number" if math.isnan(done.value) else done
+
+
+def _send(channel: int, outcome: _Trial | str | None) -> NoReturn:
+    """Write an outcome to a pipe, nothing if there is none, and end the process."""
+    try:
+        with open(channel, "wb") as stream:
+            stream.write(b"" if outcome is None else pickle.dumps(outcome))
     finally:
         os._exit(0)

@@ -55,7 +55,8 @@ def test_a_better_plan_is_found_and_followed(two_hosts: Path, capfd: Any) -> Non
     assert base.clock > 8
     assert 4 < found.clock < 4.6
     assert capfd.readouterr().out == "works\n" * 4
-    assert simulate(two_hosts, actors(TASKS), chooser=Rollout(workers=1)) != found
+    alone = simulate(two_hosts, actors(TASKS), chooser=Rollout(workers=1))
+    assert alone.choices == found.choices
     one = Rollout(most=1)
     assert simulate(two_hosts, actors(TASKS), chooser=one).choices == base.choices
     never = Rollout(candidates=lambda _: [])
@@ -117,6 +118,14 @@ def test_what_cannot_be_tried(two_hosts: Path) -> None:
 async def dies(me: Any) -> None:
     if await me.choose([0, 1, 2]) != 2:
         raise RuntimeError
+
+
+def test_an_error_of_the_base_in_a_copy(two_hosts: Path) -> None:
+    def base(choice: Choice) -> int:
+        return 0 if choice.number == 0 else 9
+
+    with raises_naming(ChoiceError, "base", "9"):
+        simulate(two_hosts, actors(TASKS), chooser=Rollout(base))
 
 
 def test_options_that_fail_are_not_taken(two_hosts: Path) -> None:

@@ -435,8 +435,8 @@ def simulate(
     owner.placed(back_end)
     try:
         back_end.run(settings.options.until, owner.progress)
-    except BaseException:
-        conclude_trial(None)
+    except BaseException as error:
+        conclude_trial(error)
         raise
     conclude_trial(lambda: result_of(back_end.collect(), {}))
     owner.ended()
