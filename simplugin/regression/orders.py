@@ -1,11 +1,13 @@
-"""Whether results of a scenario depend on the order of actors that are ready at one date."""
+"""Comparison of a scenario's results under several orders of actors that are ready at one date."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from simplugin.core.errors import SimulationError
 from simplugin.regression.activities import activities_of
 from simplugin.regression.divergence import Divergence, diverge
 from simplugin.scenarios.loading import run_scenario
@@ -28,7 +30,7 @@ class MetricRange:
     least, largest : float
         Under all orders.
     n_other : int
-        Number of orders under which it differs from the usual one.
+        Number of orders under which it differs from the usual one, or is no finite number.
     """
 
     name: str
@@ -41,7 +43,7 @@ class MetricRange:
 
 @dataclass(frozen=True)
 class OrderSensitivity:
-    """What depends on the order of actors that are ready at one date.
+    """The results of a scenario under several orders of actors that are ready at one date.
 
     Attributes
     ----------
@@ -50,7 +52,7 @@ class OrderSensitivity:
     ties : int or None
         Dates of the usual run at which actors competed.
     ranges : tuple of MetricRange
-        The metrics that are numbers.
+        The metrics that are finite numbers in the usual order.
     farthest : tuple of (int or None, int or None), optional
         The orders of the two runs that differ most, in the metric whose range is the largest part
         of its value; None stands for the usual order.
@@ -101,7 +103,7 @@ def order_sensitivity(
     Raises
     ------
     SimpluginError
-        As `run_scenario`.
+        As `run_scenario`; the message names the order that fails.
     """
     usual = _run(scenario, None)
     values: dict[int | None, dict[str, float]] = {None: _numbers(usual)}
@@ -110,20 +112,21 @@ def order_sensitivity(
         report(order + 1)
     ranges, spread = [], {}
     for metric in usual.row.metrics:
-        if metric.name not in values[None]:
+        if (own := values[None].get(metric.name)) is None:
             continue
-        found = {order: each.get(metric.name, float("nan")) for order, each in values.items()}
-        least, largest = min(found.values()), max(found.values())
-        n_other = sum(each != found[None] for each in found.values())
-        ranges.append(MetricRange(metric.name, metric.unit, found[None], least, largest, n_other))
+        found = [each.get(metric.name) for each in values.values()]
+        n_other = sum(each != own for each in found)
+        known = [each for each in found if each is not None]
+        least, largest = min(known), max(known)
+        ranges.append(MetricRange(metric.name, metric.unit, own, least, largest, n_other))
         if n_other:
             spread[metric.name] = (largest - least) / (max(abs(least), abs(largest)) or 1.0)
     ties = usual.result.ties
     if not spread:
         return OrderSensitivity(n_orders, ties, tuple(ranges))
     widest = max(spread, key=lambda name: spread[name])
-    by_value = sorted(values, key=lambda order: values[order].get(widest, float("nan")))
-    ends = by_value[0], by_value[-1]
+    known_at = {order: each[widest] for order, each in values.items() if widest in each}
+    ends = min(known_at, key=known_at.__getitem__), max(known_at, key=known_at.__getitem__)
     kept = replace(scenario, simulation=replace(scenario.simulation, trace=True))
     one, other = (activities_of(_run(kept, order).result, _MOST) for order in ends)
     divergence = diverge(one, other) if one and other else None
@@ -132,10 +135,19 @@ def order_sensitivity(
 
 def _run(scenario: Scenario, order: int | None) -> ScenarioResult:
     """Run the scenario in an order."""
-    return run_scenario(replace(scenario, simulation=replace(scenario.simulation, order=order)))
+    try:
+        return run_scenario(replace(scenario, simulation=replace(scenario.simulation, order=order)))
+    except SimulationError as error:
+        if order is None:
+            raise
+        raise SimulationError(f"in order {order}, not in the usual one: {error}") from error
 
 
 def _numbers(outcome: ScenarioResult) -> dict[str, float]:
-    """Return the metrics that are numbers."""
+    """Return the metrics that are finite numbers."""
     numbers = ((each.name, each.value) for each in outcome.row.metrics)
-    return {name: float(value) for name, value in numbers if isinstance(value, int | float)}
+    return {
+        name: float(value)
+        for name, value in numbers
+        if isinstance(value, int | float) and math.isfinite(value)
+    }

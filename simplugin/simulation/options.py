@@ -309,8 +309,8 @@ class SimulationOptions:
                 continue
             if not isinstance(number, int) or isinstance(number, bool) or number < 0:
                 raise SimpluginError(f"{name} is {number!r}; give an integer of 0 or more")
-        if self.order is not None and self.back_end == "threads":
-            raise SimpluginError("back_end is 'threads'; order needs back_end='coroutines'")
+        if self.order is not None and self.order >= 2**64:
+            raise SimpluginError(f"order is {self.order}; give an integer below 2**64")
         for name, choices in (("log", LEVELS), ("back_end", get_args(BackEndName))):
             if getattr(self, name) not in choices:
                 known = " or ".join(map(repr, choices))

@@ -77,6 +77,8 @@ def test_refusals(two_hosts: Path) -> None:
     for choices in ({"order": -1}, {"order": True}, {"order": "1"}):
         with raises_naming(SimpluginError, "order"):
             simulate(two_hosts, [], **choices)
+    with raises_naming(SimpluginError, "order", str(2**64)):
+        simulate(two_hosts, [], order=2**64)
     with raises_naming(SimpluginError, "order", "threads"):
         simulate(two_hosts, [], back_end="threads", order=1)
     assert simulate(two_hosts, [("ada", choose)], back_end="threads").ties is None

@@ -88,8 +88,9 @@ class ThreadsBackEnd:
         """Refuse a user's functions."""
         refuse("simulate(callbacks=...)")
 
-    def order_by(self, seed: int) -> None:
-        """Do nothing: `SimulationOptions` refuse it."""
+    def order_by(self, _seed: int) -> None:
+        """Refuse another order."""
+        refuse("simulate(order=...)")
 
     def choose_with(self, chooser: Chooser) -> None:
         """Leave the actors' decisions to a chooser."""
