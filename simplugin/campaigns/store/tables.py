@@ -181,7 +181,7 @@ class Query:
     campaign : int, optional
         Number of the campaign in the tables; by default all campaigns.
     wall_limit : float
-        Time limit of a query [s].
+        Time limit of a query, and of filling the tables [s].
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ class Query:
     ) -> None:
         self._path = path
         self._wall_limit = wall_limit
-        self._end = math.inf
+        self._end = monotonic() + wall_limit
         self._connection = read_only(path)
         try:
             columns = columns_of(self._connection, campaign)
@@ -240,8 +240,22 @@ class Query:
         self._connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {names} WHERE 0")
         add = f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})"
         self._connection.execute("BEGIN")
-        self._connection.executemany(add, (list(map(_sql_value, row)) for row in rows))
+        self._connection.executemany(add, self._values(rows))
         self._connection.execute("COMMIT")
+
+    def _values(self, rows: Iterable[Iterable[Any]]) -> Iterator[list[Any]]:
+        """Yield the values of rows for SQLite; raise StoreError if the time limit is over."""
+        for row in rows:
+            if monotonic() > self._end:
+                raise self._too_late()
+            yield list(map(_sql_value, row))
+
+    def _too_late(self) -> StoreError:
+        """Return the error of a query that takes too long."""
+        remedy = "ask for fewer rows, or raise --wall-limit"
+        return StoreError(
+            f"no answer within {self._wall_limit:g} s", file=self._path, remedy=remedy
+        )
 
     def _rows(self, answer: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of an answer."""
@@ -254,9 +268,7 @@ class Query:
         """Return the error of a query, with a list of tables and columns."""
         text, code = str(error), getattr(error, "sqlite_errorcode", 0)
         if code == sqlite3.SQLITE_INTERRUPT and monotonic() > self._end:
-            message = f"no answer within {self._wall_limit:g} s"
-            remedy = "ask for fewer rows, or raise --wall-limit"
-            return StoreError(message, file=self._path, remedy=remedy)
+            return self._too_late()
         if code == sqlite3.SQLITE_INTERRUPT:
             return KeyboardInterrupt()
         if code == sqlite3.SQLITE_AUTH:
