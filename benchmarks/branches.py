@@ -28,22 +28,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from simulate import PLATFORM
+
 from simplugin.core.errors import SimpluginError
 from simplugin.simulation import Rollout, Simulation, simulate, simulation
 from simplugin.simulation.process import server_client
 from simplugin.simulation.process.operating_system import descendants
-
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <zone id="world" routing="Full">
-    <host id="ada" speed="1Gf"/>
-    <host id="bob" speed="1Gf"/>
-    <link id="wire" bandwidth="1MBps" latency="1ms"/>
-    <route src="ada" dst="bob"><link_ctn id="wire"/></route>
-  </zone>
-</platform>
-"""
 
 
 async def hold(me: Any, megabytes: int) -> int:

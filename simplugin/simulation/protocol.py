@@ -81,7 +81,7 @@ class ActorJob(NamedTuple):
 
 
 class UserFunctions(NamedTuple):
-    """What a simulation executes of its user's; pickles with the caller's modules.
+    """The user's functions that a simulation calls; pickles with the caller's modules.
 
     Attributes
     ----------

@@ -91,7 +91,7 @@ class Simulation:
     supervision : Supervision
         Its process, which pauses.
     commands : sequence of SimulationCommand
-        What has led to this pause.
+        All that have led to this pause.
     choice : Choice, optional
         The choice at which it has paused.
     """
@@ -309,6 +309,8 @@ class Simulation:
         if name not in (*hosts, *links):
             near = suggestion(name, (*hosts, *links))
             raise SimpluginError(f"the platform has no host or link {name!r}; {near}")
+        if name in hosts and name in links:
+            raise SimpluginError(f"{name!r} is a host and a link; switch one by intervene")
         verb = "turn_on" if turns_on else "turn_off"
         # It would end with its own host, and the switch of another is seen by all.
         others = [each.name for each in self.hosts if each.is_on and each.name != name]
@@ -318,11 +320,12 @@ class Simulation:
     def run_to_choice(self) -> Choice | None:
         """Advance to the next decision that an actor leaves to a chooser; raise as `step`.
 
+        An intervention that follows stops at decisions, too.
+
         Returns
         -------
         Choice or None
-            The decision, which `choose` answers; None at the end. An intervention after it stops at
-        decisions, too.
+            The decision, which `choose` answers; None at the end.
         """
         with self._lock:
             if not self.at_end and self._open_choice is None:
@@ -360,9 +363,9 @@ class Simulation:
             self._open_choice = None
 
     def recipe(self) -> Recipe:
-        """Return what leads to this pause from the beginning, where no fork reaches.
+        """Return the inputs and commands that lead to this pause, for processes elsewhere.
 
-        It can be pickled, and be replayed by another process or on another host.
+        A recipe can be pickled, and be replayed by another process or on another host.
         """
         with self._lock:
             job, commands = self._job, tuple(self._commands)
@@ -431,7 +434,7 @@ async def _call(me: Actor, is_host: bool, name: str, verb: str) -> None:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What leads to a pause of a simulation from its beginning; `Simulation.recipe` makes it.
+    """The inputs and commands that lead to a pause of a simulation; `Simulation.recipe` makes it.
 
     Attributes
     ----------
@@ -442,7 +445,7 @@ class Recipe:
     options : SimulationOptions
         Options of the simulation.
     commands : tuple of SimulationCommand
-        What was done from pause to pause.
+        All that led to the pause, in order.
     digest : str
         Digest of the state at the pause.
     """

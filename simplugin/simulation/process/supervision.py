@@ -191,7 +191,7 @@ class Supervision:
         for channel in (self._process, branch._news):
             poll.register(channel, select.POLLIN)
         while not self._process.has_ended:
-            for descriptor, _ in poll.poll():
+            for descriptor, _ in poll.poll(self._patience()):
                 if descriptor == branch._news.fileno():
                     return branch._news.recv(1 << 16)
                 self._process.hear()
