@@ -169,6 +169,8 @@ def test_a_query_ends_when_its_time_is_over(simplugin, store):
         told = simplugin("campaign", "query", store, sql, "--wall-limit", 0.1)
         assert told.returncode == 1
         assert "no answer within 0.1 s; ask for fewer rows" in told.stderr
+    told = simplugin("campaign", "query", store, "SELECT 1", "--wall-limit", 0)
+    assert "no answer within 0 s" in told.stderr
 
 
 def test_units_can_be_asked_for(simplugin, store, tmp_path):

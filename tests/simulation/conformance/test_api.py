@@ -134,6 +134,7 @@ def test_parts_are_refused_by_name(platform: Path) -> None:
         (send_nothing, {"options": options}),
         (send_a_part, {}),
         (change, {"callbacks": Callbacks(on_host_state_change=print)}),
+        (change, {"order": 1}),
         (change, {"options": SimGridOptions(extra={"plugin": "host_load"})}),
         (change, {"options": SimGridOptions(extra={"tracing/categorized": "yes"})}),
     ):
