@@ -101,8 +101,9 @@ class InputProblem:
 
     @property
     def text(self) -> str:
-        """The message with the path in it."""
-        return self.message.replace("{key}", self.key or "the document")
+        """The message with the path in it, on one line whatever the keys are."""
+        key = self.key if self.key.isprintable() else repr(self.key)[1:-1]
+        return self.message.replace("{key}", key or "the document")
 
     def moved(self, path: Path) -> InputProblem:
         """Return the same problem of a value that another document has at another path."""

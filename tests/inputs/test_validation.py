@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simplugin.core.errors import (
@@ -105,6 +105,7 @@ PLAIN = st.recursive(
 )
 
 
+@example({}, {"\n": None})
 @given(st.dictionaries(KEYS, PLAIN), PLAIN)
 def test_whatever_a_document_says_is_read_or_has_a_place_and_a_remedy(tables, other):
     for content in (tables, other):
