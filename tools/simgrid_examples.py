@@ -258,9 +258,11 @@ def table(rows: dict[str, tuple[str, str]], release: str) -> str:
     counts = {each: sum(row[0] == each for row in rows.values()) for each in _VERDICTS}
     found = [f"{counts[each]} {words}" for each, words in _VERDICTS.items() if counts[each]]
     lines = ["# SimGrid's examples", "", _HEAD.format(release=release)]
-    lines += [f"Of {len(rows)} examples {', '.join(found)}.", "", "| example | verdict |"]
+    lines += [f"Of {len(rows)} examples {', '.join(found)}.", "", "| verdict | examples |"]
     lines.append("| --- | --- |")
-    lines += [f"| {name} | {': '.join(filter(None, row))} |" for name, row in rows.items()]
+    for row in sorted(set(rows.values()), key=lambda row: (list(_VERDICTS).index(row[0]), row[1])):
+        names = ", ".join(name for name, found_row in rows.items() if found_row == row)
+        lines.append(f"| {': '.join(filter(None, row))} | {names} |")
     return "\n".join(lines) + "\n"
 
 
