@@ -201,6 +201,7 @@ Candidate Mapper::best(Index task, double now)
 void Mapper::place(Index task, Candidate const& candidate, double now)
 {
   if (rules_.together) {
+    busy_before_.push_back(busy_);
     collect_inputs(task, candidate.cluster, candidate.count);
     for (std::size_t at = 0; at < busy_.size(); at++)
       if (passing_[at] > 0)
@@ -373,6 +374,41 @@ std::vector<Index> Mapper::map_ready(double now, std::vector<Index> const& ready
   }
   update(now);
   return map_sorted(now, ready);
+}
+
+/// Puts a task that was mapped at this instant on other processors, and maps those that came after it anew.
+std::vector<Index> Mapper::deviate(double now, Index task, Integers const& processors)
+{
+  auto const from = std::find(order_.begin(), order_.end(), task);
+  if (from == order_.end() || !std::isnan(start_[task]))
+    throw py::value_error("a task that cannot move");
+  std::vector<Index> const chosen = values(processors);
+  Index cluster                   = 0;
+  Index end                       = clusters_.processors[0];
+  while (!chosen.empty() && cluster + 1 < clusters_.size() && chosen.front() >= end)
+    end += clusters_.processors[++cluster];
+  if (chosen.empty() || *std::max_element(chosen.begin(), chosen.end()) >= end ||
+      *std::min_element(chosen.begin(), chosen.end()) < end - clusters_.processors[cluster])
+    throw py::value_error("processors that are not of one cluster");
+  std::vector<Index> const later(from + 1, order_.end());
+  for (auto each = from; each != order_.end(); ++each) {
+    placed_[*each] = Candidate();
+    processors_[*each].clear();
+  }
+  order_.erase(from, order_.end());
+  pending_.resize(pending_.size() - later.size() - 1);
+  if (rules_.together) {
+    busy_ = busy_before_[order_.size()];
+    busy_before_.resize(order_.size());
+  }
+  update(now);
+  auto const count = static_cast<Index>(chosen.size());
+  std::stable_partition(slots_[cluster].begin(), slots_[cluster].end(), [&chosen](Slot const& slot) {
+    return std::find(chosen.begin(), chosen.end(), slot.second) != chosen.end();
+  });
+  collect_inputs(task, cluster, count);
+  place(task, candidate(task, cluster, count, now), now);
+  return map_sorted(now, later);
 }
 
 /// Returns clusters, dates, processors by task and the order of mapping.

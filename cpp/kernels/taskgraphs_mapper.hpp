@@ -192,6 +192,7 @@ public:
   std::vector<double> forecast(double now) const;
   void update(double now);
   std::vector<Index> map_ready(double now, std::vector<Index> const& ready);
+  std::vector<Index> deviate(double now, Index task, Integers const& processors);
   void started(Index task, double date)
   {
     check(task);
@@ -232,8 +233,9 @@ private:
   std::vector<Moved> moved_; // of the inputs, if the rest is kept
   std::vector<double> sent_; // by each task, to all that follow it
   std::vector<double> received_;
-  std::vector<double> busy_;    // until when each switch has data to pass on
-  std::vector<double> passing_; // what a task's data add to that
+  std::vector<double> busy_;                     // until when each switch has data to pass on
+  std::vector<double> passing_;                  // what a task's data add to that
+  std::vector<std::vector<double>> busy_before_; // `busy_` before each of the mapped tasks, in their order
 
   double time(Index task, Index count, Index cluster) const
   {

@@ -39,6 +39,7 @@ void register_mapping(py::module_& module)
       .def(
           "forecast", [](Mapper const& mapper, double now) { return array_of(mapper.forecast(now)); }, py::arg("now"))
       .def("map_ready", &Mapper::map_ready, py::arg("now"), py::arg("ready"))
+      .def("deviate", &Mapper::deviate, py::arg("now"), py::arg("task"), py::arg("processors"))
       .def("started", &Mapper::started, py::arg("task"), py::arg("date"))
       .def("finished", &Mapper::finished, py::arg("task"), py::arg("date"))
       .def("update", &Mapper::update, py::arg("now"))

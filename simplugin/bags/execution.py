@@ -189,6 +189,7 @@ def execute(
     *,
     platform: Platform | str | os.PathLike[str] | None = None,
     others: Sequence[Placement] = (),
+    choices: bool = False,
     **simulation: Unpack[SimulationKeywords],
 ) -> BagExecution:
     """Execute all tasks of some bags on a simulated tree.
@@ -208,6 +209,10 @@ def execute(
         and there are routes between hosts and their parents.
     others : sequence of Placement
         Further daemons on the platform, such as competing traffic.
+    choices : bool
+        True to offer a choice wherever a node can serve several pairs of a target and a type: the
+        decision of the policy, then all others that are `servable`. It has the `NodeState`, and
+        the host's name as label.
     **simulation
         Options of the simulation, fields of `simplugin.simulation.SimulationOptions`; by default
         ``options=SimGridOptions.linear()`` and ``trace=False``.
@@ -233,7 +238,7 @@ def execute(
             restart=conditions.failures,
             daemon=conditions.failures and number > 0,
         )
-        for number, setup in enumerate(_host_setups(tree, bags, policy, conditions))
+        for number, setup in enumerate(_host_setups(tree, bags, policy, conditions, choices))
     ]
     platform = tree.platform() if platform is None else platform
     try:
@@ -291,7 +296,7 @@ def _shortest(tree: Tree, bags: Bags) -> float:
 
 
 def _host_setups(
-    tree: Tree, bags: Bags, policy: BagPolicy, conditions: BagConditions
+    tree: Tree, bags: Bags, policy: BagPolicy, conditions: BagConditions, choices: bool
 ) -> list[HostSetup]:
     """Return the data with which each host starts; no host gets the plans of others."""
     known, capacity = conditions.known or tree, conditions.buffer
@@ -329,6 +334,7 @@ def _host_setups(
                 single_requests=conditions.single_requests,
                 results=conditions.direction == "results",
                 turns=_TURNS * height[host] if conditions.free_requests else 0,
+                choices=choices,
             )
             for line, supply in enumerate(supplies)
         )
@@ -339,25 +345,35 @@ def _host_setups(
     return setups
 
 
+def last_completion(result: Result) -> float:
+    """Return the date at which the last task of an execution ended [s]."""
+    return max(part[2] for part, _ in _completed(result)[1])
+
+
+def _completed(
+    result: Result,
+) -> tuple[list[tuple[str, list[NodeLog]]], list[tuple[tuple[int, int, float], str]]]:
+    """Return the logs of each host, and each task with its date and its host."""
+    root = result.returned[0].value
+    if isinstance(root, tuple):  # hosts may fail
+        logs, notices = root
+        return logs, [(part, each.host) for each in notices for part in each.parts]
+    logs = [(each.host, each.value) for each in result.returned if each.value]
+    if returned := [each for line in root for each in line.returned]:
+        return logs, [(part, name) for name, part in returned]
+    return logs, [(part, name) for name, lines in logs for each in lines for part in each.done]
+
+
 def _execution(
     tree: Tree, bags: Bags, policy: str, result: Result, conditions: BagConditions
 ) -> BagExecution:
     """Return the execution from the logs of the nodes."""
     number = {name: each for each, name in enumerate(tree.hosts)}
-    if conditions.failures:
-        logs, notices = result.returned[0].value
-        done = [(part, number[each.host]) for each in notices for part in each.parts]
-    else:
-        logs = list(zip(tree.hosts, (each.value for each in result.returned), strict=False))
-        done = [
-            (part, number[name]) for name, lines in logs for each in lines for part in each.done
-        ]
-        if returned := [each for line in logs[0][1] for each in line.returned]:
-            done = [(part, number[name]) for name, part in returned]
+    logs, done = _completed(result)
     which = np.array([part[0] for part, _ in done], dtype=np.int64)
     date = np.array([part[2] for part, _ in done], dtype=np.float64)
     computed = np.zeros((tree.n_hosts, bags.n_applications), dtype=np.int64)
-    np.add.at(computed, (np.array([host for _, host in done], dtype=np.int64), which), 1)
+    np.add.at(computed, (np.array([number[host] for _, host in done], dtype=np.int64), which), 1)
     of_host: list[list[NodeLog]] = [[] for _ in tree.hosts]
     for name, lines in logs:
         of_host[number[name]] += lines

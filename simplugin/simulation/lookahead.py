@@ -48,6 +48,8 @@ class _Trial(NamedTuple):
 
 
 _UNKNOWN = _Trial(math.inf, {})
+# Copies that were started in this process to try options.
+_started = 0
 # In the copy of a simulation that tries an option: reports the outcome, and ends the process.
 _conclude: Callable[[Callable[[], Result] | BaseException], NoReturn] | None = None
 
@@ -66,6 +68,11 @@ def conclude_trial(outcome: Callable[[], Result] | BaseException) -> None:
 
 class _InCopyError(BaseException):
     """Unwinds to the choice in the copy that tries an option."""
+
+
+def started_branches() -> int:
+    """Return how many copies of this simulation were started to try options."""
+    return _started
 
 
 def end_date(result: Result) -> float:
@@ -163,7 +170,7 @@ class Rollout:
 
     def _tried(self, choice: Choice, indices: Sequence[int]) -> dict[int, _Trial]:
         """Try options in copies of this process, several at a time; return those that ended."""
-        if len(choice.options) == 1:
+        if len(choice.options) == 1 or self.most == 1:
             return {}
         end = math.inf if self.seconds is None else time.monotonic() + self.seconds
         most = self.workers or len(os.sched_getaffinity(0))
@@ -195,7 +202,7 @@ class Rollout:
 
     def _start(self, choice: Choice, index: int, running: dict[int, tuple[int, int]]) -> None:
         """Fork; raise in the copy, which takes the option."""
-        global _conclude
+        global _conclude, _started
         expected = {0, 1, 2, *running}
         if obstacle := obstacle_to_copies(expected, [pid for _, pid in running.values()]):
             raise SimulationError(f"no options can be tried here: {obstacle}")
@@ -204,6 +211,7 @@ class Rollout:
         drawn = random.getstate()
         if pid := os.fork():
             os.close(writes)
+            _started += 1
             running[reads] = index, pid
             return
         running.clear()

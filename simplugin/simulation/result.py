@@ -201,6 +201,8 @@ class Result:
     choices : tuple of TakenChoice
         The decisions that actors left to the chooser, in order: date, actor, label, number of
         options and index.
+    branches : int
+        Copies of the simulation that rollouts started to try options.
     ties : int or None
         Number of dates at which two or more actors competed for a mailbox, a message queue, a lock,
         a semaphore or a choice: who comes first is open there, and ``order`` draws it. None with
@@ -219,6 +221,7 @@ class Result:
     plugins: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict)
     off_times: dict[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     choices: tuple[TakenChoice, ...] = ()
+    branches: int = 0
     ties: int | None = None
 
     def __post_init__(self) -> None:
@@ -283,7 +286,8 @@ class Result:
             if each.name != "utilisation"  # it follows from the others
         ]
         # Most results have none of them.
-        rare = {"plugins": self.plugins, "off_times": self.off_times, "choices": self.choices}
+        names = ("plugins", "off_times", "choices", "branches")
+        rare = {name: getattr(self, name) for name in names}
         further = {name: each for name, each in rare.items() if each}
         contents = [self.clock, returned, columns, self.provenance]
         return digest([*contents, further] if further else contents)
@@ -313,7 +317,7 @@ def result_of(parts: Mapping[str, Any], provenance: dict[str, Any]) -> Result:
     provenance : dict
         All that determines the numbers.
     """
-    names = ("hosts", "links", "trace", "plugins", "off_times", "ties")
+    names = ("hosts", "links", "trace", "plugins", "off_times", "branches", "ties")
     return Result(
         clock=float(parts["clock"]),
         returned=ReturnedValues(Returned(*row) for row in parts["returned"]),

@@ -1,3 +1,4 @@
+from .actors.alternatives import MappingObservation as MappingObservation
 from .assessment import GraphAssessment as GraphAssessment
 from .assumptions import ModelAssumptions as ModelAssumptions
 from .charts import graph_chart as graph_chart
@@ -10,6 +11,8 @@ from .policies.allocation import Allocation as Allocation
 from .policies.allocation import scrap_max as scrap_max
 from .policies.lists import global_ordering as global_ordering
 from .policies.lists import mheft as mheft
+from .policies.mapping import Assignment as Assignment
+from .policies.mapping import DeviatingMapper as DeviatingMapper
 from .policies.mapping import OnlineMapper as OnlineMapper
 from .policies.mapping import TaskMapping as TaskMapping
 from .policies.mapping import plan as plan

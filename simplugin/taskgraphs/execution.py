@@ -88,6 +88,7 @@ def execute(
     revise: Revision | None = None,
     pattern: Pattern = "block",
     local: Local | None = None,
+    choices: bool = False,
     **simulation: Unpack[SimulationKeywords],
 ) -> GraphExecution:
     """Execute task graphs on a simulated site.
@@ -115,6 +116,12 @@ def execute(
     local : {"sent", "kept"}, optional
         Treatment of data that stay on a processor, see `redistribution`; by default that of the
         schedule, and "sent" if that leaves it open.
+    choices : bool
+        True to offer a choice for each task where the site has several clusters: the processors
+        that the scheduler decides, or the best ones on each other cluster, as `Assignment` with
+        estimated dates; it has a `MappingObservation`, and the task's name as label. Tasks of a
+        schedule choose when their graph is submitted or their first data leave, and keep their
+        place in its order; a mapper hears of other processors by `DeviatingMapper.deviate`.
     **simulation
         Options of the simulation, fields of `simplugin.simulation.SimulationOptions`. `options`
         need the host model ptask_L07, the default here. SimGrid's TCP window limits each message
@@ -175,6 +182,7 @@ def execute(
         pattern=pattern,
         local=local,
         labelled=simulation["trace"],
+        choices=choices,
         shortest_pause=min(1e-9, 1e-6 * shortest),
     )
     first = site.names[0]
@@ -192,6 +200,12 @@ def execute(
     dates = record.start, record.finish
     done = Schedule.of(site, graphs, record.processors, *dates, record.order, local)
     return GraphExecution(done, record.sent, record.arrived, record.moved, schedule, result)
+
+
+def last_completion(result: Result) -> float:
+    """Return the date at which the last task ended [s]."""
+    record: ExecutionRecord = result.returned[0].value
+    return float(record.finish.max())
 
 
 def _without_pauses(result: Result) -> Result:

@@ -144,6 +144,8 @@ class NodeSetup:
         True if results travel, up to the root, in place of data.
     turns : int
         For how many turns of the actors it waits for more requests of an instant.
+    choices : bool
+        True if its decisions are choices.
     disk : list of NodePlan
         The negotiated plan, which outlives a failure of its host.
     """
@@ -160,6 +162,7 @@ class NodeSetup:
     single_requests: bool = False
     results: bool = False
     turns: int = 0
+    choices: bool = False
     disk: list[NodePlan] = field(default_factory=list)
 
 

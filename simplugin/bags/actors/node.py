@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,16 @@ from simplugin.bags.actors.messages import (
     Shipment,
     tasks_for,
 )
-from simplugin.bags.policy import WORKER, BagPolicy, Choice, NodePlan, NodeState, message_size, owed
+from simplugin.bags.policy import (
+    WORKER,
+    BagPolicy,
+    Choice,
+    NodePlan,
+    NodeState,
+    message_size,
+    owed,
+    servable,
+)
 from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
 from simplugin.inputs.locations import shown
@@ -208,7 +218,7 @@ class NodeScheduler:
         state = self.state
         if self.is_open:
             while not self.turns and any(state.stock):
-                if (choice := self.policy.decide(state)) is None:
+                if (choice := self._decided()) is None:
                     break
                 self._serve(choice)
             if not self.is_asking and self._has_to_ask():
@@ -218,6 +228,16 @@ class NodeScheduler:
         is_idle = self.in_hand is None and self.outgoing is None
         if is_idle and all(self.announced) and not self.outbox and not self.missing:
             self.over.release()
+
+    def _decided(self) -> Choice | None:
+        """Return the pair to serve: the policy's, or another one that a chooser prefers."""
+        own = self.policy.decide(self.state)
+        if not self.setup.choices:
+            return own
+        options = [own, *(pair for pair in servable(self.state) if pair != own)]
+        if len(options) == 1:
+            return own
+        return options[_taken(self.me.choose(options, self.state, label=self.setup.place.name))]
 
     def needs(self) -> list[int]:
         """Return how many tasks to request: a single number, or one for each type."""
@@ -439,6 +459,15 @@ class NodeScheduler:
             if not any(rate > 0 for rate in column):
                 self.log.dropped[kind], state.stock[kind] = state.stock[kind], 0
                 state.ended[kind] = True
+
+
+def _taken(decision: Awaitable[int]) -> int:
+    """Return a decision, which is taken at once: nothing has to be awaited."""
+    try:
+        next(iter(decision.__await__()))
+    except StopIteration as end:
+        return int(end.value)
+    raise AssertionError("a choice waits")
 
 
 def fitted(plan: NodePlan, capacity: int) -> NodePlan:

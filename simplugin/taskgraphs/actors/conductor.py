@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,12 @@ from simplugin.inputs.decisions import decided, listed
 from simplugin.inputs.locations import shown
 from simplugin.platforms.sites import Site
 from simplugin.simulation.api import Activity, Actor
-from simplugin.taskgraphs.policies.mapping import OnlineMapper, Revision
+from simplugin.taskgraphs.actors.alternatives import (
+    MappingObservation,
+    MappingOptions,
+    PlaceEstimates,
+)
+from simplugin.taskgraphs.policies.mapping import DeviatingMapper, OnlineMapper, Revision
 from simplugin.taskgraphs.schedule import Schedule, placed
 from simplugin.taskgraphs.timing import Local, Pattern, redistribution
 from simplugin.workloads.task_graphs import GraphSet
@@ -56,6 +62,9 @@ class TaskProgress:
         Number of unfinished tasks.
     finished : list of bool, one for each task
         True if it has finished.
+    n_ready : int
+        Number of tasks of submitted graphs whose predecessors have finished, and which have not
+        started.
     """
 
     def __init__(self, graphs: GraphSet, n_processors: int) -> None:
@@ -74,6 +83,7 @@ class TaskProgress:
         self.processors: list[tuple[int, ...] | None] = [None] * graphs.n_tasks
         self.left = [graph.n_tasks for graph in graphs.graphs]
         self.finished = [False] * graphs.n_tasks
+        self.n_ready = 0
         self._unfinished = [len(edges) for edges in self._inputs]
         # An entry task waits for the submission of its graph.
         self._missing = [len(edges) or 1 for edges in self._inputs]
@@ -90,6 +100,7 @@ class TaskProgress:
 
     def release(self, graph: int) -> None:
         """Note that a graph is submitted."""
+        self.n_ready += len(self._entries[graph])
         for task in self._entries[graph]:
             self._arrived_at(task)
             if self.processors[task] is None:
@@ -105,6 +116,53 @@ class TaskProgress:
             queue.append(task)
         self._edges += [edge for edge in self._inputs[task] if self.finished[self._sources[edge]]]
         self._see(task)
+
+    def move(self, task: int, processors: Sequence[int], rank: Sequence[int]) -> None:
+        """Put a mapped task that has not started on other processors.
+
+        Parameters
+        ----------
+        task : int
+            The task.
+        processors : sequence of int
+            Processors of another cluster.
+        rank : sequence of int
+            Ranks of all tasks: it queues before all tasks with higher ones that have not started.
+        """
+        self._withdraw(task)
+        for processor in self.processors[task] or ():
+            queue = self._queues[processor]
+            is_first = queue[0] == task
+            queue.remove(task)
+            if is_first and queue:
+                self._turns[queue[0]] -= 1
+                self._see(queue[0])
+        self.processors[task] = tuple(processors)
+        self._turns[task] = 0
+        for processor in processors:
+            queue = self._queues[processor]
+            place = len(self.before(task, processor, rank))
+            if place:
+                self._turns[task] += 1
+            elif queue:
+                self._withdraw(queue[0])
+                self._turns[queue[0]] += 1
+            queue.insert(place, task)
+        self._see(task)
+
+    def before(self, task: int, processor: int, rank: Sequence[int] | None) -> list[int]:
+        """Return the tasks of a processor's queue that come before one; all without ranks."""
+        queue = self._queues[processor]
+        if rank is None:
+            return list(queue)
+        # Only the first one can have started.
+        started = [each for each in [*queue][:1] if self.has_started(each)]
+        return started + [each for each in [*queue][len(started) :] if rank[each] < rank[task]]
+
+    def has_started(self, task: int) -> bool:
+        """Return True if a mapped task was returned to be started."""
+        can_start = not self._turns[task] and not self._missing[task]
+        return can_start and task not in self._tasks
 
     def arrive(self, edge: int) -> None:
         """Note that a redistribution has ended."""
@@ -123,6 +181,7 @@ class TaskProgress:
         for edge in self._outputs[task]:
             target = self._targets[edge]
             self._unfinished[target] -= 1
+            self.n_ready += not self._unfinished[target]
             if self.processors[target] is not None:
                 self._edges.append(edge)
             elif not self._unfinished[target]:
@@ -141,6 +200,7 @@ class TaskProgress:
     def tasks_to_start(self) -> list[int]:
         """Return the tasks that can start and were not returned before."""
         found, self._tasks = self._tasks, []
+        self.n_ready -= len(found)
         return found
 
     def _arrived_at(self, task: int) -> None:
@@ -152,6 +212,11 @@ class TaskProgress:
         """Add a task to those that can start, if it can."""
         if self.processors[task] is not None and not self._turns[task] and not self._missing[task]:
             self._tasks.append(task)
+
+    def _withdraw(self, task: int) -> None:
+        """Take a task from those that can start."""
+        if task in self._tasks:
+            self._tasks.remove(task)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +239,8 @@ class Orders:
         Of redistributions.
     labelled : bool
         True if the trace has labels.
+    choices : bool
+        True if a chooser may send tasks elsewhere.
     """
 
     graphs: GraphSet
@@ -184,6 +251,7 @@ class Orders:
     pattern: Pattern
     local: Local
     labelled: bool
+    choices: bool = False
     # SimGrid sleeps no shorter than its precision of dates [s].
     shortest_pause: float = 1e-9
 
@@ -220,8 +288,8 @@ async def conduct(me: Actor, orders: Orders) -> ExecutionRecord:
     run = _Run(me, orders)
     while not run.progress.is_over:
         run.submit()
-        run.map()
-        run.start()
+        await run.map()
+        await run.start()
         await run.wait()
     return run.record()
 
@@ -246,10 +314,19 @@ class _Run:
             for task in orders.schedule.order.tolist():
                 self.progress.assign(task, orders.schedule.processors_of(task).tolist())
         self.mapper = None if orders.mapper is None else orders.mapper()
+        # Tasks of a plan whose places are still open, and the places of tasks in its order.
+        self.open: set[int] = set()
+        self.rank: list[int] | None = None
+        if orders.choices and orders.schedule is not None:
+            self.open = set(range(graphs.n_tasks))
+            self.rank = _ranks(orders.schedule)
+        self.estimates = PlaceEstimates(graphs, site, orders.local, self.progress.processors)
+        self.has_moved = False
         release = graphs.release.tolist()
         self.to_come = sorted(range(graphs.n_graphs), key=release.__getitem__)[::-1]
         self.release = release
         self.active: list[int] = []
+        self.submitted: list[int] = []
         self.changed = False
         # Running tasks, and redistributions by their edges.
         self.tasks: dict[Activity, int] = {}
@@ -265,6 +342,7 @@ class _Run:
         while self.to_come and self.release[self.to_come[-1]] <= now * (1 + 1e-12):
             graph = self.to_come.pop()
             self.progress.release(graph)
+            self.submitted.append(graph)
             self.active.append(graph)
             self.changed = True
         if self.orders.revise and self.mapper and self.active and self.changed:
@@ -281,18 +359,48 @@ class _Run:
                 number = int(decided(what, graph, rule, whole=True, least=0, most=last))
                 self.mapper.set_allocation(number, allocation)
 
-    def map(self) -> None:
+    async def map(self) -> None:
         """Map the ready tasks, all of this instant together."""
         ready = sorted(self.progress.ready_tasks())
         if self.mapper is not None and self.changed:
             who = f"mapper {type(self.mapper).__name__!r} returns"
             found = self.mapper.map_ready(self.me.now, ready)
-            for each in listed(who, found, "tasks with their processors"):
-                self._assign(each)
+            mapped = deque(listed(who, found, "tasks with their processors"))
+            while mapped:
+                task, processors = self._decision(mapped.popleft())
+                chosen = await self._chosen(task, processors)
+                if chosen is not None and isinstance(self.mapper, DeviatingMapper):
+                    others = self.mapper.deviate(self.me.now, task, chosen)
+                    mapped = deque(listed(who, others, "tasks with their processors"))
+                self.progress.assign(task, chosen or processors)
         self.changed = False
 
-    def _assign(self, mapped: Any) -> None:
-        """Assign a task to processors, if the mapper decided well."""
+    async def _chosen(self, task: int, processors: Sequence[int]) -> list[int] | None:
+        """Return the processors that a chooser prefers for a task; None if there are none."""
+        orders, now = self.orders, self.me.now
+        if not orders.choices or orders.site.n_clusters == 1:
+            return None
+
+        def free(processor: int) -> float:
+            queue = self.progress.before(task, processor, self.rank)
+            runs = queue and self.progress.has_started(queue[0])
+            return self.estimates.free(now, queue, self.began[queue[0]] if runs else None)
+
+        options = MappingOptions(
+            orders.site.n_clusters,
+            lambda: self.estimates.options(task, processors, now, lru_cache(maxsize=None)(free)),
+        )
+        byte = sum(self.byte[edge] for edge in orders.graphs.predecessors.edges_of(task).tolist())
+        observation = MappingObservation(
+            task, self.flop[task], byte, self.progress.n_ready, options
+        )
+        index = await self.me.choose(options, observation, label=orders.graphs.name_of(task))
+        chosen = options[index].processors.tolist() if index else None
+        options.close()
+        return chosen
+
+    def _decision(self, mapped: Any) -> tuple[int, list[int]]:
+        """Return a task and its processors, if the mapper decided well."""
         graphs, who = self.orders.graphs, f"mapper {type(self.mapper).__name__!r}"
         if not (hasattr(mapped, "task") and hasattr(mapped, "processors")):
             raise WorkloadError(f"{who} maps {shown(mapped)}; give it a task and processors")
@@ -304,11 +412,29 @@ class _Run:
             raise WorkloadError(f"{who} maps task {name!r} twice; map each task once")
         what = f"{who} maps task {name!r} to processors"
         given = listed(what, mapped.processors, "numbers of processors of one cluster")
-        self.progress.assign(task, placed(what, given, self.orders.site))
+        return task, placed(what, given, self.orders.site)
 
-    def start(self) -> None:
+    async def _settle(self, edges: Sequence[int]) -> None:
+        """Let a chooser decide on tasks of a plan that are submitted, or whose first data leave."""
+        graphs = self.orders.graphs
+        due = [self.edges[edge][1] for edge in edges]
+        for graph in self.submitted:
+            due += (graphs.graphs[graph].entries + graphs.first[graph]).tolist()
+        rank = self.rank or []
+        for task in sorted(self.open.intersection(due), key=rank.__getitem__):
+            self.open.remove(task)
+            chosen = await self._chosen(task, self.progress.processors[task] or ())
+            if chosen is not None:
+                self.progress.move(task, chosen, rank)
+                self.has_moved = True
+
+    async def start(self) -> None:
         """Start the tasks and redistributions that can start."""
-        for edge in self.progress.edges_to_start():
+        edges = self.progress.edges_to_start()
+        if self.open:
+            await self._settle(edges)
+        self.submitted.clear()
+        for edge in edges:
             self._send(edge)
         for task in self.progress.tasks_to_start():
             numbers = self.progress.processors[task] or ()
@@ -382,13 +508,18 @@ class _Run:
 
     def record(self) -> ExecutionRecord:
         """Return the execution."""
+        order = self.progress.order
+        if self.rank is not None and self.has_moved:
+            # On its processors, a task that moved comes after those that had started.
+            dates = zip(self.began, self.ended, self.rank, strict=True)
+            order = [task for _, task in sorted(zip(dates, range(len(order)), strict=True))]
         return ExecutionRecord(
             np.array(self.began),
             np.array(self.ended),
             self.sent,
             self.arrived,
             self.moved,
-            tuple(self.progress.order),
+            tuple(order),
             tuple(each or () for each in self.progress.processors),
         )
 
@@ -401,6 +532,20 @@ def _over(me: Actor, running: list[Activity]) -> list[Activity]:
         found.append(activity)
         running = running[running.index(activity) + 1 :]
     return found
+
+
+def _ranks(schedule: Schedule) -> list[int]:
+    """Return the position of each task in the order of a plan that choices may change."""
+    rank = np.argsort(schedule.order)
+    source, target = schedule.graphs.edges.T
+    wrong = np.flatnonzero(rank[source] > rank[target])
+    if wrong.size:
+        first, then = map(schedule.graphs.name_of, schedule.graphs.edges[wrong[0]].tolist())
+        raise WorkloadError(
+            f"with choices, the order of a schedule has each task after its predecessors, but"
+            f" {then!r} comes before {first!r}; order tasks by their starts"
+        )
+    return [int(each) for each in rank]
 
 
 def no_host(site: Site, name: str) -> PlatformError:

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Protocol, get_args
+from typing import Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,23 @@ class OnlineMapper(Protocol):
         self, now: float, allocations: Mapping[int, Allocation] | None = None, /
     ) -> NDArray[np.float64]:
         """Return the completion of each graph; called only if allocations are revised."""
+
+
+@runtime_checkable
+class DeviatingMapper(Protocol):
+    """Online mapper that learns if a chooser sends a task elsewhere.
+
+    Without this method, the other decisions of the same instant stay.
+    """
+
+    def deviate(self, now: float, task: int, processors: Sequence[int], /) -> Sequence[TaskMapping]:
+        """Note that a task, just mapped, goes to other processors.
+
+        Returns
+        -------
+        sequence of TaskMapping
+            Instead of the tasks that came after it in the answer of `map_ready`.
+        """
 
 
 class Forecast(Protocol):
@@ -259,8 +276,15 @@ class Mapper:
         list of Assignment
             In the order of mapping. With `fixing` "reserve" these are all tasks.
         """
-        mapped = self._kernel.map_ready(now, list(tasks))
-        return [Assignment(task, *self._kernel.mapping(task)) for task in mapped]
+        return self._assignments(self._kernel.map_ready(now, list(tasks)))
+
+    def deviate(self, now: float, task: int, processors: Sequence[int]) -> list[Assignment]:
+        """Note that a task, just mapped, goes to other processors; see `DeviatingMapper`."""
+        return self._assignments(self._kernel.deviate(now, task, np.array(processors)))
+
+    def _assignments(self, tasks: Sequence[int]) -> list[Assignment]:
+        """Return the mapping of some tasks."""
+        return [Assignment(task, *self._kernel.mapping(task)) for task in tasks]
 
     def started(self, task: int, date: float) -> None:
         """Note that a task has started to compute."""
