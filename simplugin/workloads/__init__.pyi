@@ -1,5 +1,14 @@
 from .applications import Application as Application
 from .applications import Bags as Bags
+from .batch_jobs import AmdahlWork as AmdahlWork
+from .batch_jobs import Computation as Computation
+from .batch_jobs import Delay as Delay
+from .batch_jobs import DiskTransfer as DiskTransfer
+from .batch_jobs import Job as Job
+from .batch_jobs import JobLog as JobLog
+from .batch_jobs import Messages as Messages
+from .batch_jobs import ParallelWork as ParallelWork
+from .batch_jobs import Phases as Phases
 from .bundles import Bundle as Bundle
 from .bundles import trace_bundles as trace_bundles
 from .daggen import daggen as daggen

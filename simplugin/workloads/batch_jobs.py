@@ -1,0 +1,317 @@
+"""Batch jobs: when they are submitted, the nodes and time that they ask for, and what they do.
+
+A job runs on nodes of a cluster. Its work is one of the data classes here, or a function of its
+number of nodes that returns one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from simplugin.core.errors import WorkloadError
+from simplugin.inputs.locations import shown
+from simplugin.results.tables import OpenPoint
+from simplugin.workloads.parameter_ranges import one_of
+
+Message: TypeAlias = tuple[int, int, float]
+JobKind = Literal["rigid", "moldable", "malleable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """Work of a known duration that uses no network.
+
+    Attributes
+    ----------
+    time : float
+        Duration [s].
+    """
+
+    time: float
+
+    def __post_init__(self) -> None:
+        """Raise WorkloadError for a value out of range."""
+        _amount("the time of a delay", self.time)
+
+
+@dataclass(frozen=True, slots=True)
+class AmdahlWork:
+    """Work that n nodes do in ``time (serial + (1 - serial) / n)`` seconds.
+
+    Attributes
+    ----------
+    time : float
+        Duration on one node [s].
+    serial : float
+        Sequential part, from 0 to 1.
+    data : float
+        Data that are redistributed when the number of nodes changes [byte].
+    """
+
+    time: float
+    serial: float = 0.0
+    data: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Raise WorkloadError for a value out of range."""
+        _amount("the time of a work", self.time)
+        _amount("the data of a work", self.data)
+        if not 0 <= self.serial <= 1:
+            raise WorkloadError(f"serial is {shown(self.serial)}; give a number from 0 to 1")
+
+    def duration(self, nodes: int) -> float:
+        """Return the duration on a number of nodes [s]."""
+        return self.time * (self.serial + (1 - self.serial) / nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelWork:
+    """Computation and communication of all nodes that advance together.
+
+    Attributes
+    ----------
+    flop : float or tuple of float, shape (n_nodes,)
+        Computation of each node [flop].
+    byte : float or tuple of float, shape (n_nodes * n_nodes,)
+        Data from each node to each other, row by row [byte]; a number for all pairs of different
+        nodes.
+    """
+
+    flop: float | tuple[float, ...] = 0.0
+    byte: float | tuple[float, ...] = 0.0
+
+    def __post_init__(self) -> None:
+        """Raise WorkloadError for a value out of range."""
+        _amounts("flop of a parallel task", self.flop)
+        _amounts("byte of a parallel task", self.byte)
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """Computation of each node by itself; it ends with the last one.
+
+    Attributes
+    ----------
+    flop : float or tuple of float, shape (n_nodes,)
+        Of each node [flop].
+    """
+
+    flop: float | tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Raise WorkloadError for a value out of range."""
+        _amounts("flop of a computation", self.flop)
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """Messages between nodes of a job that start together; they end with the last one.
+
+    Attributes
+    ----------
+    messages : tuple of (int, int, float)
+        Sender and receiver, numbers of nodes in the job from 0, and size [byte].
+    """
+
+    messages: tuple[Message, ...]
+
+    def __post_init__(self) -> None:
+        """Raise WorkloadError for a value out of range."""
+        for sender, receiver, size in self.messages:
+            _amount("the size of a message", size)
+            if not (type(sender) is type(receiver) is int and min(sender, receiver) >= 0):
+                ends = shown((sender, receiver))
+                raise WorkloadError(f"a message is between nodes {ends}; give numbers from 0 on")
+
+
+@dataclass(frozen=True, slots=True)
+class DiskTransfer:
+    """Read or write of a shared disk by nodes of a job.
+
+    Attributes
+    ----------
+    byte : float
+        All data, spread evenly over the nodes that take part [byte].
+    writes : bool
+        True for a write.
+    nodes : {"all", "root"}
+        The nodes that take part: all, or the first one only.
+    checkpoint : bool
+        True if a job that failed later can restart after this write.
+    """
+
+    byte: float
+    writes: bool = False
+    nodes: Literal["all", "root"] = "all"
+    checkpoint: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise WorkloadError for a value out of range."""
+        _amount("the data of a transfer", self.byte)
+        one_of("nodes", self.nodes, ("all", "root"))
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """Parts of a work, one after the other, several times.
+
+    Attributes
+    ----------
+    parts : tuple of JobWork
+        At least one.
+    times : int
+        Number of repetitions.
+    """
+
+    parts: tuple[JobWork, ...]
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        """Raise WorkloadError for a value out of range."""
+        if not self.parts:
+            raise WorkloadError("phases have no part; give at least one")
+        if not (type(self.times) is int and self.times >= 0):
+            raise WorkloadError(f"times is {shown(self.times)}; give a whole number from 0 on")
+
+
+JobWork: TypeAlias = (
+    Delay | AmdahlWork | ParallelWork | Computation | Messages | DiskTransfer | Phases
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job of a batch system.
+
+    Attributes
+    ----------
+    id : str
+        Unique in a workload.
+    submit : float
+        Date of submission [s].
+    size : int
+        Number of nodes that it asks for; for a malleable one the number that it starts with if
+        the policy has no other wish.
+    work : JobWork or callable
+        What it does, or a function of its number of nodes that returns that.
+    walltime : float, optional
+        Requested time, at the end of which it is killed [s].
+    kind : {"rigid", "moldable", "malleable"}
+        Whether it runs on `size` nodes, on a number of nodes that is fixed at its start, or on one
+        that may change.
+    least, most : int, optional
+        Smallest and largest number of nodes; `size` by default.
+    user, group, queue : str
+        Their names; empty if unknown.
+    after : tuple of str
+        Jobs that must have ended before; it counts as submitted then, plus `think_time`.
+    think_time : float
+        Time between the end of the jobs in `after` and the submission [s].
+    reserved : float, optional
+        Date of an advance reservation: the job starts exactly then [s].
+    nodes : tuple of int
+        The nodes that it wants; empty if any will do.
+    priority : float
+        The larger, the earlier, for policies that look at it.
+    """
+
+    id: str
+    submit: float
+    size: int
+    work: JobWork | Callable[[int], JobWork]
+    walltime: float | None = None
+    kind: JobKind = "rigid"
+    least: int | None = None
+    most: int | None = None
+    user: str = ""
+    group: str = ""
+    queue: str = ""
+    after: tuple[str, ...] = ()
+    think_time: float = 0.0
+    reserved: float | None = None
+    nodes: tuple[int, ...] = ()
+    priority: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Raise WorkloadError for a value out of range."""
+        who = f"job {self.id!r}:"
+        for name in ("submit", "think_time"):
+            _amount(f"{who} {name}", getattr(self, name))
+        for name in ("walltime", "reserved"):
+            if (given := getattr(self, name)) is not None:
+                _amount(f"{who} {name}", given)
+        one_of("kind", self.kind, get_args(JobKind))
+        for name in ("size", "least", "most"):
+            number = getattr(self, name)
+            if number is not None and not (type(number) is int and number >= 1):
+                raise WorkloadError(f"{who} {name} is {shown(number)}; give a number of nodes")
+        if self.kind == "rigid" and not {self.least, self.most} <= {None, self.size}:
+            raise WorkloadError(f"{who} a rigid job has one size; leave out least and most")
+        if not self.smallest <= self.size <= self.largest:
+            raise WorkloadError(
+                f"{who} size is {self.size}; give one from {self.smallest} to {self.largest}"
+            )
+
+    @property
+    def smallest(self) -> int:
+        """Smallest number of nodes."""
+        return self.size if self.least is None else self.least
+
+    @property
+    def largest(self) -> int:
+        """Largest number of nodes."""
+        return self.size if self.most is None else self.most
+
+    def work_on(self, nodes: int) -> JobWork:
+        """Return what it does on a number of nodes."""
+        return self.work(nodes) if callable(self.work) else self.work
+
+
+@dataclass(frozen=True)
+class JobLog:
+    """Jobs of a batch system, in the order of their log.
+
+    Attributes
+    ----------
+    jobs : tuple of Job
+        Ids are unique; those of `Job.after` exist.
+    n_nodes : int, optional
+        Nodes of the machine, as far as the log tells.
+    left_open : tuple of OpenPoint
+        What was left out or unknown in the log, with counts.
+    """
+
+    jobs: tuple[Job, ...]
+    n_nodes: int | None = None
+    left_open: tuple[OpenPoint, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise WorkloadError for two jobs with one id, or for unknown jobs in `after`."""
+        known: set[str] = set()
+        for job in self.jobs:
+            if job.id in known:
+                raise WorkloadError(f"two jobs have the id {job.id!r}; give each its own")
+            known.add(job.id)
+        for job in self.jobs:
+            if missing := [each for each in job.after if each not in known]:
+                raise WorkloadError(
+                    f"job {job.id!r} comes after job {missing[0]!r}, which does not exist"
+                )
+
+
+def _amount(what: str, value: float) -> None:
+    """Raise WorkloadError unless a value is a finite number from 0 on."""
+    given: object = value
+    if not (
+        isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given < math.inf
+    ):
+        raise WorkloadError(f"{what} is {shown(value)}; give a finite number from 0 on")
+
+
+def _amounts(what: str, values: float | Iterable[float]) -> None:
+    """Raise WorkloadError unless all values are finite numbers from 0 on."""
+    for each in values if isinstance(values, tuple) else (values,):
+        _amount(what, each)
