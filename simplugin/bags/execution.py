@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
@@ -23,8 +25,9 @@ from simplugin.inputs.locations import shown
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import Result, SimGridOptions
-from simplugin.simulation.options import SimulationKeywords, with_defaults
+from simplugin.simulation.options import SimulationKeywords, SimulationOptions, with_defaults
 from simplugin.simulation.placement import Placement
+from simplugin.simulation.prepared import PreparedSimulation
 from simplugin.simulation.simulate import simulate
 from simplugin.workloads.applications import Bags
 from simplugin.workloads.parameter_ranges import one_of, whole
@@ -225,44 +228,78 @@ def execute(
     InfeasibleError
         No host computes an application or, if tasks are bundled, all of them.
     """
-    conditions = conditions or BagConditions()
+    return prepare(
+        tree,
+        bags,
+        policy,
+        conditions,
+        platform=platform,
+        others=others,
+        choices=choices,
+        **simulation,
+    ).run()
+
+
+def prepare(
+    tree: Tree,
+    bags: Bags,
+    policy: BagPolicy,
+    conditions: BagConditions | None = None,
+    *,
+    platform: Platform | str | os.PathLike[str] | None = None,
+    others: Sequence[Placement] = (),
+    choices: bool = False,
+    **simulation: Unpack[SimulationKeywords],
+) -> PreparedSimulation[BagExecution]:
+    """Return an execution that is ready to start; parameters and errors as in `execute`."""
+    given = conditions or BagConditions()
     _check(tree, bags, policy)
-    conditions.check(tree)
-    run = run_fault_tolerant_host if conditions.failures else run_host
+    given.check(tree)
+    run = run_fault_tolerant_host if given.failures else run_host
     placements = [
         Placement(
             setup.name,
             run,
             (setup,),
             name=f"node {setup.name}",
-            restart=conditions.failures,
-            daemon=conditions.failures and number > 0,
+            restart=given.failures,
+            daemon=given.failures and number > 0,
         )
-        for number, setup in enumerate(_host_setups(tree, bags, policy, conditions, choices))
+        for number, setup in enumerate(_host_setups(tree, bags, policy, given, choices))
     ]
-    platform = tree.platform() if platform is None else platform
+
+    def outcome(result: Result) -> BagExecution:
+        """Return the execution, with names of applications in the trace."""
+        # Actors write the numbers of applications.
+        names = {str(number): name for number, name in enumerate(bags.names)}
+        labels = tuple(names.get(label, label) for label in result.trace.label_names)
+        result = replace(result, trace=replace(result.trace, label_names=labels))
+        return _execution(tree, bags, policy.name, result, given)
+
+    return PreparedSimulation(
+        tree.platform() if platform is None else platform,
+        [*placements, *others],
+        SimulationOptions(**with_defaults(simulation, SimGridOptions.linear())),
+        outcome,
+        partial(_errors_for_caller, policy.name),
+    )
+
+
+@contextmanager
+def _errors_for_caller(policy: str) -> Iterator[None]:
+    """Translate errors of the nodes: those of a policy's decisions are for the caller."""
     try:
-        result = simulate(
-            platform,
-            [*placements, *others],
-            **with_defaults(simulation, SimGridOptions.linear()),
-        )
+        yield
     except DeadlockError as error:
         raise DeadlockError(
             error.clock or 0.0,
             error.blocked,
-            f"policy {policy.name!r} leaves tasks; let it return one of servable(state) at last",
+            f"policy {policy!r} leaves tasks; let it return one of servable(state) at last",
         ) from None
     except ActorError as error:
-        # Errors of a policy's decisions are for the caller.
         if isinstance(error.__cause__, WorkloadError):
             raise error.__cause__ from error
         raise
-    # Actors write the numbers of applications.
-    names = {str(number): name for number, name in enumerate(bags.names)}
-    labels = tuple(names.get(label, label) for label in result.trace.label_names)
-    result = replace(result, trace=replace(result.trace, label_names=labels))
-    return _execution(tree, bags, policy.name, result, conditions)
 
 
 def _check(tree: Tree, bags: Bags, policy: BagPolicy) -> None:

@@ -29,6 +29,7 @@ from simplugin.simulation.options import SimulationOptions
 
 if TYPE_CHECKING:
     from simplugin.optimum.verification import VerifiableOptimum
+    from simplugin.simulation.prepared import PreparedSimulation
     from simplugin.simulation.result import Result
 
 Settings = TypeVar("Settings", bound=Section)
@@ -114,6 +115,13 @@ class ScenarioResult:
         return self.row._repr_html_() + "".join(each._repr_html_() for each in self.listings)
 
 
+class PreparesScenario(Protocol):
+    """Makes the simulation of a scenario; its outcome is what `WorkloadKind.run` returns."""
+
+    def __call__(self, scenario: Scenario, *, choices: bool) -> PreparedSimulation[ScenarioResult]:
+        """Return the simulation; with choices, whoever runs it decides instead of the scheduler."""
+
+
 @dataclass(frozen=True)
 class Schedulers(Generic[Settings]):
     """The schedulers of a kind of workload.
@@ -164,6 +172,8 @@ class WorkloadKind:
         if they are among them.
     need_trace : tuple of str
         The files that need a trace.
+    prepare : PreparesScenario, optional
+        Makes the simulation; None if the kind offers no choices.
     """
 
     workload: type[BaseModel]
@@ -172,6 +182,7 @@ class WorkloadKind:
     check: Callable[[Scenario], object] = lambda _: None
     outputs: tuple[str, ...] = ("result", "trace", "gantt")
     need_trace: tuple[str, ...] = ("trace", "gantt")
+    prepare: PreparesScenario | None = None
 
     @property
     def scheduler_names(self) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ processors still compute.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Unpack, get_args
@@ -28,8 +29,9 @@ from simplugin.inputs.locations import shown
 from simplugin.platforms import Platform
 from simplugin.platforms.sites import Site
 from simplugin.simulation import Result, SimGridOptions
-from simplugin.simulation.options import SimulationKeywords, with_defaults
-from simplugin.simulation.simulate import simulate
+from simplugin.simulation.options import SimulationKeywords, SimulationOptions, with_defaults
+from simplugin.simulation.placement import Placement
+from simplugin.simulation.prepared import PreparedSimulation
 from simplugin.simulation.trace import KINDS
 from simplugin.taskgraphs.actors.conductor import ExecutionRecord, Orders, conduct, no_host
 from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
@@ -140,6 +142,34 @@ def execute(
     ActorError
         A host or a link failed, or the mapper did.
     """
+    return prepare(
+        graphs,
+        site,
+        decisions,
+        platform=platform,
+        assumptions=assumptions,
+        revise=revise,
+        pattern=pattern,
+        local=local,
+        choices=choices,
+        **simulation,
+    ).run()
+
+
+def prepare(
+    graphs: GraphSet,
+    site: Site,
+    decisions: Schedule | Sequence[Allocation] | Callable[[], OnlineMapper],
+    *,
+    platform: Platform | str | os.PathLike[str],
+    assumptions: ModelAssumptions = PAPER,
+    revise: Revision | None = None,
+    pattern: Pattern = "block",
+    local: Local | None = None,
+    choices: bool = False,
+    **simulation: Unpack[SimulationKeywords],
+) -> PreparedSimulation[GraphExecution]:
+    """Return an execution that is ready to start; parameters and errors as in `execute`."""
     simulation = with_defaults(simulation, SimGridOptions(host_model="ptask_L07"))
     options = simulation["options"]
     if options.host_model != "ptask_L07":
@@ -186,20 +216,35 @@ def execute(
         shortest_pause=min(1e-9, 1e-6 * shortest),
     )
     first = site.names[0]
+
+    def outcome(result: Result) -> GraphExecution:
+        """Return the execution that the conductor recorded."""
+        result = _without_pauses(result)
+        record: ExecutionRecord = result.returned[0].value
+        dates = record.start, record.finish
+        done = Schedule.of(site, graphs, record.processors, *dates, record.order, local)
+        return GraphExecution(done, record.sent, record.arrived, record.moved, schedule, result)
+
+    return PreparedSimulation(
+        platform,
+        [Placement(first, conduct, (orders,))],
+        SimulationOptions(**simulation),
+        outcome,
+        partial(_errors_for_caller, site),
+    )
+
+
+@contextmanager
+def _errors_for_caller(site: Site) -> Iterator[None]:
+    """Translate errors of the conductor: those of the arguments are for the caller."""
     try:
-        result = simulate(platform, [(first, conduct, orders)], **simulation)
+        yield
     except DeploymentError as error:
-        raise no_host(site, first) from error
+        raise no_host(site, site.names[0]) from error
     except ActorError as error:
-        # Errors of the arguments are for the caller.
         if isinstance(error.__cause__, PlatformError | WorkloadError):
             raise error.__cause__ from None
         raise
-    result = _without_pauses(result)
-    record: ExecutionRecord = result.returned[0].value
-    dates = record.start, record.finish
-    done = Schedule.of(site, graphs, record.processors, *dates, record.order, local)
-    return GraphExecution(done, record.sent, record.arrived, record.moved, schedule, result)
 
 
 def last_completion(result: Result) -> float:

@@ -18,8 +18,8 @@ from simplugin.inputs.sections import ExistingFile, Reference, Section
 from simplugin.results.row import Row
 from simplugin.scenarios.scenario import Scenario, ScenarioResult, WorkloadKind
 from simplugin.scenarios.sections import Hosts
-from simplugin.simulation import simulate
 from simplugin.simulation.placement import Placement, placements
+from simplugin.simulation.prepared import PreparedSimulation
 
 # Keys that are fields of `Placement` too.
 _PLACEMENT = ("name", "start_time", "kill_time", "restart", "daemon")
@@ -149,6 +149,11 @@ def _called(
 
 def run(scenario: Scenario) -> ScenarioResult:
     """Simulate the actors on the platform."""
+    return prepare(scenario).run()
+
+
+def prepare(scenario: Scenario, *, choices: bool = True) -> PreparedSimulation[ScenarioResult]:  # noqa: ARG001
+    """Return the simulation of the actors, ready to start; they offer choices themselves."""
     from simplugin.scenarios.user_metrics import host_choice
     from simplugin.simulation.metrics import metrics
 
@@ -173,8 +178,12 @@ def run(scenario: Scenario) -> ScenarioResult:
         except DeploymentError as error:
             message = f"{dotted(path)}: {error.message}"
             raise scenario.error(message, *path, remedy=error.remedy) from error
-    result = simulate(platform, actors, **scenario.simulation.keywords())
-    return ScenarioResult(Row(metrics(result), result.provenance), result)
+    return PreparedSimulation(
+        platform,
+        actors,
+        scenario.simulation,
+        lambda result: ScenarioResult(Row(metrics(result), result.provenance), result),
+    )
 
 
-KIND = WorkloadKind(workload=ActorsWorkload, run=run, check=check)
+KIND = WorkloadKind(workload=ActorsWorkload, run=run, check=check, prepare=prepare)

@@ -9,7 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from simplugin.bags.assessment import BagAssessment
-from simplugin.bags.execution import BagConditions, Direction, execute
+from simplugin.bags.execution import BagConditions, BagExecution, Direction
+from simplugin.bags.execution import prepare as prepare_execution
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
 from simplugin.bags.policies.shipped import POLICIES
@@ -38,6 +39,7 @@ from simplugin.simulation.platform_changes import (
     profiles,
     with_changes,
 )
+from simplugin.simulation.prepared import PreparedSimulation
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.applications import Bags
 
@@ -118,6 +120,11 @@ class BagSchedulerSection(Section):
 
 def run(scenario: Scenario) -> ScenarioResult:
     """Distribute all tasks on the simulated platform, and compare with the optimum."""
+    return prepare(scenario).run()
+
+
+def prepare(scenario: Scenario, *, choices: bool = False) -> PreparedSimulation[ScenarioResult]:
+    """Return the simulation of all tasks, ready to start; nodes offer choices or not."""
     chosen = check(scenario)
     settings = chosen.settings
     with errors_at_applications(scenario):
@@ -172,7 +179,7 @@ def run(scenario: Scenario) -> ScenarioResult:
         message = f"{called!r} returned {type(policy).__name__}, not a BagPolicy"
         remedy = "return a simplugin.bags.BagPolicy; a pricing method needs kind 'fair_sharing'"
         raise scenario.error(message, "scheduler", "name", remedy=remedy)
-    done = execute(
+    execution = prepare_execution(
         tree,
         bags,
         policy,
@@ -187,11 +194,17 @@ def run(scenario: Scenario) -> ScenarioResult:
             single_requests=settings.single_requests,
         ),
         platform=changing,
+        choices=choices,
         **simulation.keywords(),
     )
-    found = BagAssessment(done, best, policy.expected_throughput, changes)
     optima = (steady_state_optimum(best, bags),)
-    return ScenarioResult.of(found, done.result, figures=found.figures(), optima=optima)
+
+    def assessed(done: BagExecution) -> ScenarioResult:
+        """Compare an execution with the optimum."""
+        found = BagAssessment(done, best, policy.expected_throughput, changes)
+        return ScenarioResult.of(found, done.result, figures=found.figures(), optima=optima)
+
+    return execution.then(assessed)
 
 
 def check(scenario: Scenario) -> ChosenScheduler[BagSchedulerSection]:
@@ -244,4 +257,6 @@ def _change(
 
 
 SCHEDULERS = Schedulers("bags", POLICIES, BagSchedulerSection, by_position=2)
-KIND = WorkloadKind(BagsWorkload, run, SCHEDULERS, check, outputs=("result", "curves"))
+KIND = WorkloadKind(
+    BagsWorkload, run, SCHEDULERS, check, outputs=("result", "curves"), prepare=prepare
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,17 +25,19 @@ from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Speed, Time
 from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.inputs.validation import one_of
-from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
+from simplugin.optimum.task_graph_bounds import Bound, makespan_bound, own_bounds
 from simplugin.optimum.verification import makespan_optimum
 from simplugin.platforms import Platform
 from simplugin.platforms.sites import Site
 from simplugin.scenarios.scenario import Scenario, ScenarioResult, Schedulers, WorkloadKind
 from simplugin.scenarios.schedulers import PARAMETERS, read_scheduler
 from simplugin.simulation.options import SimGridOptions, SimulationOptions
+from simplugin.simulation.prepared import PreparedSimulation
 from simplugin.simulation.resolve import resolve
 from simplugin.taskgraphs.assessment import GraphAssessment
 from simplugin.taskgraphs.assumptions import ModelAssumptions
-from simplugin.taskgraphs.execution import GraphExecution, execute
+from simplugin.taskgraphs.execution import GraphExecution
+from simplugin.taskgraphs.execution import prepare as prepare_execution
 from simplugin.taskgraphs.platform_sites import site_of
 from simplugin.taskgraphs.policies.allocation import Allocation, Allocator, check_allocations
 from simplugin.taskgraphs.policies.lists import global_ordering
@@ -283,15 +285,17 @@ class Scheduler:
             graphs, site, partial(self.function, **self.parameters), revised, assumptions
         )
 
-    def executed(
+    def execution(
         self,
         graphs: GraphSet,
         site: Site,
         allocations: Sequence[Allocation] | None,
         platform: Platform | Path,
         simulation: SimulationOptions,
-    ) -> GraphExecution:
-        """Execute graphs with allocations; None if the scheduler decides everything."""
+        *,
+        choices: bool = False,
+    ) -> PreparedSimulation[GraphExecution]:
+        """Return the execution of graphs with allocations; None if the scheduler decides all."""
         settings, assumptions = self.settings, self.settings.assumptions
         local = settings.local or "sent"
         decisions: Schedule | Sequence[Allocation] | Callable[[], OnlineMapper]
@@ -312,7 +316,7 @@ class Scheduler:
             decisions = plan(graphs, allocations, site, assumptions=assumptions, local=local)
         else:
             decisions = allocations
-        return execute(
+        return prepare_execution(
             graphs,
             site,
             decisions,
@@ -321,6 +325,7 @@ class Scheduler:
             pattern=settings.pattern,
             local=settings.local,
             platform=platform,
+            choices=choices,
             **simulation.keywords(),
         )
 
@@ -404,6 +409,14 @@ def run(scenario: Scenario) -> ScenarioResult:
     of multi-clusters, as long as data that stay on their hosts are sent as well. Elsewhere data
     take no time: the site of another platform is an estimate, and proves nothing of the network.
     """
+    return prepare(scenario).run()
+
+
+def prepare(scenario: Scenario, *, choices: bool = False) -> PreparedSimulation[ScenarioResult]:
+    """Return the execution of all graphs together, ready to start; it is compared as by `run`.
+
+    With choices, its tasks may go elsewhere than the scheduler decides, those of graphs alone not.
+    """
     scheduler = check(scenario)
     settings, graphs = scheduler.settings, graph_set(scenario)
     platform = scenario.make_platform()
@@ -424,45 +437,66 @@ def run(scenario: Scenario) -> ScenarioResult:
     if scheduler.decides in ("shares", "allocations"):
         given = selfish if shares is None else shares
         allocations = scheduler.allocations(graphs.graphs, site, given)
-    done = scheduler.executed(graphs, site, allocations, platform, watched)
-    own = []
-    for number, graph in enumerate(graphs.graphs):
-        alone = None
-        if allocations is not None and settings.baseline == "share":
-            alone = [allocations[number]]
-        elif allocations is not None:
-            alone = scheduler.allocations([graph], site, selfish[:1])
-        alone_there = scheduler.executed(GraphSet((graph,)), site, alone, platform, simulation)
-        own.append(alone_there.makespan)
-    if settings.procedure == "hcpa" or settings.revision != "none":
-        shares = None  # revised shares vary over time
-    moved = (
-        scenario.platform.generator in _KNOWN_NETWORKS
-        and done.schedule.local == "sent"
-        and replace(options, host_model=None) == SimGridOptions()
-    )
+    revised = settings.procedure == "hcpa" or settings.revision != "none"
     program = settings.bounds == "program"
     program |= settings.bounds == "auto" and graphs.n_tasks <= _MOST_IN_PROGRAM
-    bounds = own_bounds(graphs, site, transfers=moved, program=program)
-    together = bounds[0]
-    if graphs.n_graphs > 1 or graphs.release[0] > 0:
-        together = makespan_bound(graphs, site, transfers=moved, program=program)
-    bound_of = partial(makespan_optimum, site=site, transfers=moved, program=program)
-    optima = [bound_of(graphs, bound=together, name="bound of makespan")]
-    if graphs.n_graphs > 1:
-        optima += [
-            bound_of(GraphSet((graph,)), bound=bound, name=f"bound of {graph.name}")
-            for graph, bound in zip(graphs.graphs, bounds, strict=True)
-        ]
-    cores = {host.name: host.cores for host in resolve(platform).hosts}
-    most = np.array([max(map(cores.__getitem__, hosts)) for hosts in site.hosts])
-    least = together.value, np.array([each.value for each in bounds])
-    found = GraphAssessment(done, np.array(own), *least, shares, most, program)
-    return replace(
-        ScenarioResult.of(found, done.result, optima=tuple(optima)),
-        schedule=found.chart(scenario.title),
-        graphs=found.graph_charts(),
-    )
+
+    @cache
+    def own_makespans() -> NDArray[np.float64]:
+        """Return the makespan of each graph alone."""
+        own = []
+        for number, graph in enumerate(graphs.graphs):
+            alone = None
+            if allocations is not None and settings.baseline == "share":
+                alone = [allocations[number]]
+            elif allocations is not None:
+                alone = scheduler.allocations([graph], site, selfish[:1])
+            there = scheduler.execution(GraphSet((graph,)), site, alone, platform, simulation)
+            own.append(there.run().makespan)
+        return np.array(own)
+
+    @cache
+    def bounds(transfers: bool) -> tuple[Bound, ...]:
+        """Return the bounds of each graph, and that of all together at the end."""
+        own = own_bounds(graphs, site, transfers=transfers, program=program)
+        if graphs.n_graphs == 1 and graphs.release[0] == 0:
+            return (*own, own[0])
+        return (*own, makespan_bound(graphs, site, transfers=transfers, program=program))
+
+    @cache
+    def most_cores() -> NDArray[np.int64]:
+        """Return the largest number of cores of a host of each cluster."""
+        cores = {host.name: host.cores for host in resolve(platform).hosts}
+        return np.array([max(map(cores.__getitem__, hosts)) for hosts in site.hosts])
+
+    def assessed(done: GraphExecution) -> ScenarioResult:
+        """Compare an execution with graphs alone, and with bounds."""
+        own = own_makespans()
+        moved = (
+            scenario.platform.generator in _KNOWN_NETWORKS
+            and done.schedule.local == "sent"
+            and replace(options, host_model=None) == SimGridOptions()
+        )
+        *each_bound, together = bounds(moved)
+        bound_of = partial(makespan_optimum, site=site, transfers=moved, program=program)
+        optima = [bound_of(graphs, bound=together, name="bound of makespan")]
+        if graphs.n_graphs > 1:
+            optima += [
+                bound_of(GraphSet((graph,)), bound=bound, name=f"bound of {graph.name}")
+                for graph, bound in zip(graphs.graphs, each_bound, strict=True)
+            ]
+        least = together.value, np.array([each.value for each in each_bound])
+        # Revised shares vary over time.
+        known = None if revised else shares
+        found = GraphAssessment(done, own, *least, known, most_cores(), program)
+        return replace(
+            ScenarioResult.of(found, done.result, optima=tuple(optima)),
+            schedule=found.chart(scenario.title),
+            graphs=found.graph_charts(),
+        )
+
+    together = scheduler.execution(graphs, site, allocations, platform, watched, choices=choices)
+    return together.then(assessed)
 
 
 def graph_set(scenario: Scenario) -> GraphSet:
@@ -520,4 +554,6 @@ def _drawn(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]
 
 SHIPPED = Schedulers("taskgraphs", {**POLICIES, **SCHEDULERS}, GraphSchedulerSection, by_position=2)
 OUTPUTS = ("result", "gantt", "graphs")
-KIND = WorkloadKind(TaskGraphsWorkload, run, SHIPPED, check, OUTPUTS, need_trace=("trace",))
+KIND = WorkloadKind(
+    TaskGraphsWorkload, run, SHIPPED, check, OUTPUTS, need_trace=("trace",), prepare=prepare
+)
