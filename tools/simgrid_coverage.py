@@ -31,8 +31,8 @@ protocols of `simplugin.simulation.api`, with the names in `tools/simgrid_covera
 (`on_...`) are not counted: `Callbacks`, `simulation()` and the trace stand for them. Of {total}
 methods {bound} are in the bindings and {ours} in simplugin.
 
-| class | methods | in the bindings | in simplugin | only in the others |
-| --- | ---: | ---: | ---: | --- |
+| class | methods | in the bindings | in simplugin |
+| --- | ---: | ---: | ---: |
 """
 
 
@@ -104,13 +104,12 @@ def table(include: Path, bindings: Any) -> str:
                 counts = (len(found), bound, len(found) - len(missing))
                 sums = [total + count for total, count in zip(sums, counts, strict=True)]
                 without.update(f"{name}.{each}" for each in missing)
-                words = ", ".join(f"`{each}`" for each in missing)
-                lines.append(f"| {name} | {' | '.join(map(str, counts))} | {words} |\n")
+                lines.append(f"| {name} | {' | '.join(map(str, counts))} |\n")
     total, bound, covered = sums
     instead = [(names.split(", "), text) for names, text in _NAMES["instead"].items()]
     if wrong := without.symmetric_difference(each for names, _ in instead for each in names):
         raise SystemExit(f"[instead] and what is missing differ: {', '.join(sorted(wrong))}")
-    end = "\n| in place of | use |\n| --- | --- |\n"
+    end = "\n| missing; in place of | use |\n| --- | --- |\n"
     end += "".join(
         f"| {', '.join(f'`{n}`' for n in names)} | {text} |\n" for names, text in instead
     )
