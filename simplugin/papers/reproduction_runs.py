@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import importlib
+import multiprocessing
 import os
 from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from simplugin.campaigns.keys import simgrid_version
 from simplugin.papers.statements import Statement, judged, statements
+from simplugin.results.claims import Claim
 from simplugin.results.row import Metric, Row, RunResult
 from simplugin.scenarios.outputs import plain
 from simplugin.simulation.process.operating_system import cpu_seconds
 from simplugin.simulation.process.server_client import server_processes
+from simplugin.simulation.simulate import DrawnOrder
 
 TARGET = f"{__name__}:measure"
+# Orders of actors that are ready at one date, in a full reproduction.
+N_ORDERS = 10
 
 
 def table(paper: str, kind: str) -> dict[str, Callable[[bool], Any]]:
@@ -53,12 +61,46 @@ def measure(arguments: Mapping[str, Any]) -> RunResult:
         kept = {"figures": [plain(each) for each in found]}
     else:
         chosen = chosen_statements(module, quick=arguments["quick"])
-        claims = judged((each for each in chosen if each.experiment == part), found)
+        claims = judged([each for each in chosen if each.experiment == part], found)
+        if not arguments["quick"]:
+            claims = with_orders(module, part, claims)
         agreeing = sum(bool(claim.agrees) for claim in claims)
         counts = [Metric("claims", len(claims)), Metric("agreeing", agreeing)]
         kept = {"claims": [plain(each.document()) for each in claims]}
     row = Row(tuple(counts), {"simgrid": simgrid_version()})
     return RunResult(row, contents={**kept, "cpu": cpu})
+
+
+def with_orders(module: str, part: str, claims: list[Claim], number: int = N_ORDERS) -> list[Claim]:
+    """Return claims with the number of orders under which their verdicts are the same.
+
+    The part is measured again as in a quick reproduction, in the usual order and in others. Claims
+    of the full one only, or without simulations, stay as they are.
+    """
+    # New processes, since parts cache what they measure.
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, spawn, max_tasks_per_child=1) as pool:
+        usual = pool.submit(_verdicts, module, part, None).result()
+        if not usual:
+            return claims
+        found = list(pool.map(partial(_verdicts, module, part), range(number)))
+    same = {name: sum(each[name] == usual[name] for each in found) for name in usual}
+    return [
+        replace(each, quantity={**each.quantity, "orders": f"{same[each.id]} of {number}"})
+        if each.id in same
+        else each
+        for each in claims
+    ]
+
+
+def _verdicts(module: str, part: str, order: int | None) -> dict[str, bool | None]:
+    """Return the quick verdicts of a part by their ids; none if it simulates nothing."""
+    chosen = [each for each in chosen_statements(module, quick=True) if each.experiment == part]
+    if not chosen:
+        return {}
+    with DrawnOrder(order) as drawn:
+        again = judged(chosen, table(module, "EXPERIMENTS")[part](True))
+    return {each.id: each.agrees for each in again} if drawn.simulations else {}
 
 
 def _cpu_time() -> float:

@@ -66,6 +66,9 @@ class Quantity:
         Intervals in other readings of the paper's text. If verdicts differ, none can be told.
     missing : str
         Information that the paper lacks to choose one of the readings.
+    orders : str
+        Under how many orders of actors that are ready at one date the verdict is the same,
+        ``"10 of 10"``.
     """
 
     value: Value
@@ -77,10 +80,11 @@ class Quantity:
     over: str = "seeds"
     readings: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     missing: str = ""
+    orders: str = ""
 
     def document(self) -> dict[str, Any]:
         """Return the attributes that a claim lacks, without absent values."""
-        names = ("samples", "over", "missing", "note")
+        names = ("samples", "over", "missing", "note", "orders")
         found = {name: getattr(self, name) for name in names if name != "over" or self.samples}
         found["interval"] = self.interval and _shown_ends(self.interval)
         found["readings"] = {name: _shown_ends(each) for name, each in self.readings.items()}

@@ -181,6 +181,8 @@ def _section(heading: str, claims: Mapping[int, Claim], kind: str, reason: str) 
         return []
     titles = ["", "statement", *["paper"] * (kind == "paper"), "agrees if", "measured"]
     titles += [reason] * bool(reason)
+    ordered = any("orders" in each.quantity for each in claims.values())
+    titles += ["same in orders"] * ordered
     lines, place = [_row(titles), _row(["---"] * len(titles))], ""
     for number, claim in claims.items():
         words = _plain(claim.claim)
@@ -195,7 +197,8 @@ def _section(heading: str, claims: Mapping[int, Claim], kind: str, reason: str) 
         if ends := written_interval(claim):
             measured += f" ({ends})"
         cells = [str(number), words, *value, _plain(claim.criterion), _plain(measured)]
-        lines.append(_row(cells + [_plain(claim.reason)] * bool(reason)))
+        cells += [_plain(claim.reason)] * bool(reason)
+        lines.append(_row(cells + [str(claim.quantity.get("orders", ""))] * ordered))
     return [f"## {heading}", "\n".join(lines)]
 
 

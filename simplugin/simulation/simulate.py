@@ -6,6 +6,7 @@ import contextlib
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -92,6 +93,42 @@ def simulate(
         return job.run_here() if chosen.debug else job.run()
 
 
+@dataclass
+class DrawnOrder:
+    """An order for all simulations of a block: ``with DrawnOrder(seed):``.
+
+    Attributes
+    ----------
+    seed : int, optional
+        As the option `order`; the usual order without. The back end ``threads`` and simulations
+        with an order of their own are left as they are.
+    simulations : int
+        Number of simulations that it applied to.
+    """
+
+    seed: int | None
+    simulations: int = 0
+
+    def __enter__(self) -> DrawnOrder:
+        """Begin the block."""
+        self._before = _drawn_order.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the block."""
+        _drawn_order.reset(self._before)
+
+    def applied(self, options: SimulationOptions) -> SimulationOptions:
+        """Return the options of a simulation of the block."""
+        if options.order is not None or options.back_end != "coroutines":
+            return options
+        self.simulations += 1
+        return replace(options, order=self.seed)
+
+
+_drawn_order: ContextVar[DrawnOrder | None] = ContextVar("_drawn_order", default=None)
+
+
 @contextlib.contextmanager
 def prepare_job(
     platform: Platform | str | os.PathLike[str],
@@ -106,6 +143,8 @@ def prepare_job(
     from simplugin.simulation.platform_files import platform_file
 
     check_simulations_may_start()
+    if (drawn := _drawn_order.get()) is not None:
+        options = drawn.applied(options)
     functions = UserFunctions(actors, options.callbacks, options.chooser)
     of_simgrid = options.options
     with platform_file(platform, of_simgrid.items(), energy=options.energy) as file:

@@ -10,6 +10,7 @@ from naming import raises_naming
 
 from simplugin.core.errors import SimpluginError
 from simplugin.simulation import Result, simulate
+from simplugin.simulation.simulate import DrawnOrder
 
 
 async def ask(me: Any, number: int, delay: float) -> None:
@@ -82,3 +83,12 @@ def test_refusals(two_hosts: Path) -> None:
     with raises_naming(SimpluginError, "order", "threads"):
         simulate(two_hosts, [], back_end="threads", order=1)
     assert simulate(two_hosts, [("ada", choose)], back_end="threads").ties is None
+
+
+def test_an_order_for_all_simulations_of_a_block(two_hosts: Path) -> None:
+    with DrawnOrder(3) as drawn:
+        inside = asked(two_hosts, [1.0] * 4)
+        assert asked(two_hosts, [1.0] * 4, 5).provenance["order"] == 5
+    assert inside == asked(two_hosts, [1.0] * 4, 3)
+    assert drawn.simulations == 1
+    assert "order" not in asked(two_hosts, [1.0] * 4).provenance
