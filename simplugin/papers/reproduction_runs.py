@@ -78,8 +78,9 @@ def with_orders(module: str, part: str, claims: list[Claim], number: int = N_ORD
     of the full one only, or without simulations, stay as they are.
     """
     # New processes, since parts cache what they measure.
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, spawn, max_tasks_per_child=1) as pool:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    with ProcessPoolExecutor(1, context, max_tasks_per_child=1) as pool:
         usual = pool.submit(_verdicts, module, part, None).result()
         if not usual:
             return claims

@@ -126,6 +126,37 @@ def test_a_part_that_fails_leaves_the_others_and_is_measured_again(tmp_path):
     assert (again.summary.before, again.summary.failed) == (1, 0)
 
 
+ORDERED = """
+
+async def ask(me, number):
+    await me.mailbox("box").put(number, 1e3)
+
+
+async def serve(me):
+    return [await me.mailbox("box").get() for _ in range(2)][0]
+
+
+def first(quick):
+    host = Host("h", 1.0)
+    actors = [("h", ask, 0), ("h", ask, 1), ("h", serve)]
+    return {"number": simulate(Platform((Zone("z", "Full", (host,)),)), actors).value_of("serve")}
+
+
+EXPERIMENTS = {"fast": first}
+"""
+
+
+def test_a_verdict_that_depends_on_the_order(tmp_path):
+    experiments = tmp_path / "paper_one/experiments.py"
+    experiments.write_text(experiments.read_text() + ORDERED)
+    statement = tmp_path / "paper_one/statements.toml"
+    statement.write_text(statement.read_text().replace("below = 4.0", "at_most = 0.5"))
+    [claim] = reproduce("one", jobs=1).claims["one"]
+    assert claim.agrees is True
+    same, number = map(int, claim.quantity["orders"].split(" of "))
+    assert 0 < same < number == 10
+
+
 def test_unknown_capability():
     with raises_naming(SimpluginError, "'prices'", "one, two"):
         reproduce("prices")
