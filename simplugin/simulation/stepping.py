@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 import os
 import pickle
@@ -271,7 +272,7 @@ class Simulation:
         Raises
         ------
         DeploymentError
-            There is no such host, or it is off.
+            There is no such host, or it is off; the function does not take these arguments.
         SimulationError
             As `step`; also at the end of the simulation, where nothing can happen any more.
         """
@@ -290,6 +291,12 @@ class Simulation:
                     f"actor {placement.actor_name!r}: host {placement.host!r} is off",
                     remedy="turn it on first",
                 )
+            # An error in the simulation's process would end it.
+            try:
+                inspect.signature(function).bind(None, *args)
+            except TypeError as error:
+                who = f"actor {placement.actor_name!r}"
+                raise DeploymentError(f"{who}: {error}; give its arguments after it") from None
             job = actor_job(placement)._replace(start_time=self.clock)
             self._command(INTERVENE, self.clock, job)
 

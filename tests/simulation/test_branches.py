@@ -224,6 +224,9 @@ def test_refusals(two_hosts: Path) -> None:
                 sim.turn_off(wrong)  # type: ignore[arg-type]
         with raises_naming(DeploymentError, "name", "5"):
             sim.intervene(speaker, name=5)  # type: ignore[arg-type]
+        with raises_naming(DeploymentError, "worker", "rounds"):
+            sim.intervene(worker)
+        assert not sim.at_end
         sim.turn_off("bob")
         with raises_naming(DeploymentError, "bob", "off"):
             sim.intervene(speaker, host="bob")
