@@ -1,3 +1,4 @@
+from .batsim import read_batsim as read_batsim
 from .check import check as check
 from .check import exit_status as exit_status
 from .federations import read_federation as read_federation

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from simplugin.core.errors import WorkloadFileError
@@ -18,7 +16,7 @@ from simplugin.formats.task_graph_structure import (
     runtimes,
     structure,
 )
-from simplugin.inputs.documents import ValueLocation, read_json
+from simplugin.inputs.documents import JsonValue, read_json
 from simplugin.inputs.files import FilePath, uncollected, write
 from simplugin.inputs.locations import SourceLocation, fraction, shown
 from simplugin.workloads.task_graphs import TaskGraph
@@ -86,7 +84,7 @@ def read_wfformat(
     """
     reading = ReadingContext(speed, alpha, lenient)
     document = read_json(path, WorkloadFileError)
-    root = _Value(document, (), document.content)
+    root = JsonValue(document, (), document.content)
     version = root.member("schemaVersion")
     if version.text() not in _FLAT + _VERSIONS:
         raise version.error(
@@ -102,89 +100,7 @@ def read_wfformat(
     return read_graph(title, tasks, relations, described, reading)
 
 
-_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Value(ValueLocation):
-    """A value in a document, and its place.
-
-    Attributes
-    ----------
-    content : object
-        The value.
-    """
-
-    content: Any
-
-    def get(self, key: str) -> _Value | None:
-        """Return a member of an object, None where there is none."""
-        content = self._as(dict)
-        if key not in content:
-            return None
-        return _Value(self.document, (*self.path, key), content[key])
-
-    def member(self, key: str) -> _Value:
-        """Return a member of an object that has to be there."""
-        value = self.get(key)
-        if value is None:
-            raise self.error(f"there is no {key!r}", f"add {key!r}")
-        return value
-
-    def items(self) -> list[_Value]:
-        """Return the items of a list."""
-        content = self._as(list)
-        return [_Value(self.document, (*self.path, at), item) for at, item in enumerate(content)]
-
-    def listed(self, key: str) -> list[_Value]:
-        """Return the items of an optional list."""
-        found = self.get(key)
-        return [] if found is None else found.items()
-
-    def either(self, key: str, older: str) -> _Value:
-        """Return a member by its name, or by that of older versions."""
-        found = self.get(older)
-        return self.member(key) if found is None else found
-
-    def text(self) -> str:
-        """Return a text."""
-        content: str = self._as(str)
-        if any("\ud800" <= letter <= "\udfff" for letter in content):
-            raise self.error(f"{content!r} has half a character", "write whole surrogate pairs")
-        return content
-
-    def number(self, *, negative: bool = False) -> float:
-        """Return a finite number that is at least 0, unless it may be negative."""
-        content = self.content
-        if isinstance(content, bool) or not isinstance(content, int | float):
-            raise self.error(f"{_shown(content)} is no number", "give a number >= 0")
-        try:
-            value = float(content)
-        except OverflowError:
-            value = math.inf
-        if not math.isfinite(value):
-            raise self.error("this number is too large", "give a smaller one")
-        if value < 0 and not negative:
-            raise self.error(f"{value!r} is negative", "give a number >= 0")
-        return value
-
-    def _as(self, kind: type) -> Any:
-        """Return the content if it is of a kind."""
-        if not isinstance(self.content, kind):
-            name = _KINDS[kind]
-            raise self.error(f"{_shown(self.content)} is not {name}", f"give {name}")
-        return self.content
-
-
-def _shown(content: object) -> str:
-    """Return a value as messages quote it."""
-    for kind, name in _KINDS.items():
-        if isinstance(content, kind) and kind is not str:
-            return name
-    return shown(content) if isinstance(content, str) else json.dumps(content)[:80]
-
-
-def _flat(workflow: _Value, reading: ReadingContext) -> _Described:
+def _flat(workflow: JsonValue, reading: ReadingContext) -> _Described:
     """Return what versions 1.0 to 1.4 say: one list of tasks with runtimes and files in them."""
     document = workflow.either("tasks", "jobs")
     tasks = {task.member("name").text(): task for task in document.items()}
@@ -211,11 +127,11 @@ def _flat(workflow: _Value, reading: ReadingContext) -> _Described:
 
 
 def _relations(
-    tasks: dict[str, _Value], known: dict[str, str], reading: ReadingContext
+    tasks: dict[str, JsonValue], known: dict[str, str], reading: ReadingContext
 ) -> list[NamedEdge]:
     """Return the edges of tasks that one or both of their ends list, those of parents first."""
-    parents: dict[tuple[str, str], _Value] = {}
-    children: dict[tuple[str, str], _Value] = {}
+    parents: dict[tuple[str, str], JsonValue] = {}
+    children: dict[tuple[str, str], JsonValue] = {}
     for key, pairs in (("parents", parents), ("children", children)):
         for name, task in tasks.items():
             for place in task.listed(key):
@@ -229,7 +145,7 @@ def _relations(
     return [(*pair, place) for pair, place in (parents | children | parents).items()]
 
 
-def _specified(workflow: _Value, reading: ReadingContext) -> _Described:
+def _specified(workflow: JsonValue, reading: ReadingContext) -> _Described:
     """Return the parts of versions from 1.5 on: a specification and an execution."""
     specification = workflow.member("specification")
     items = specification.member("tasks").items()
@@ -257,10 +173,10 @@ def _specified(workflow: _Value, reading: ReadingContext) -> _Described:
 
 
 def _read_task(
-    task: _Value,
+    task: JsonValue,
     label: str,
-    time: _Value,
-    cores: _Value | None,
+    time: JsonValue,
+    cores: JsonValue | None,
     reading: ReadingContext,
     read: Files,
     written: dict[str, float],
@@ -283,7 +199,7 @@ def _read_task(
     )
 
 
-def _executed(workflow: _Value, names: Collection[str]) -> list[_Value]:
+def _executed(workflow: JsonValue, names: Collection[str]) -> list[JsonValue]:
     """Return the execution of each task."""
     execution = workflow.get("execution")
     if execution is None:
@@ -291,7 +207,7 @@ def _executed(workflow: _Value, names: Collection[str]) -> list[_Value]:
             "there is no 'execution', so that no task has a runtime",
             "give an instance of a workflow that has run",
         )
-    found: dict[str, _Value] = {}
+    found: dict[str, JsonValue] = {}
     ran = execution.member("tasks")
     for task in ran.items():
         label = task.member("id")
@@ -307,7 +223,7 @@ def _executed(workflow: _Value, names: Collection[str]) -> list[_Value]:
     return [found[each] for each in names]
 
 
-def _files(task: _Value, key: str, sizes: dict[str, float]) -> Files:
+def _files(task: JsonValue, key: str, sizes: dict[str, float]) -> Files:
     """Return the sizes of the files that a task reads or writes, and where they are listed."""
     found: Files = {}
     for file in task.listed(key):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import tomllib
@@ -101,6 +102,102 @@ class ValueLocation:
         """Return an error that names the path, the file and the line."""
         where = path_text(self.path)
         return self.document.error(self.path, f"{where}: {message}" if where else message, remedy)
+
+
+_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
+
+
+@dataclass(frozen=True, slots=True)
+class JsonValue(ValueLocation):
+    """A value in a JSON document, and its place.
+
+    Attributes
+    ----------
+    content : object
+        The value.
+    """
+
+    content: Any
+
+    def get(self, key: str) -> JsonValue | None:
+        """Return a member of an object, None where there is none."""
+        content = self._as(dict)
+        if key not in content:
+            return None
+        return JsonValue(self.document, (*self.path, key), content[key])
+
+    def member(self, key: str) -> JsonValue:
+        """Return a member of an object that has to be there."""
+        value = self.get(key)
+        if value is None:
+            raise self.error(f"there is no {key!r}", f"add {key!r}")
+        return value
+
+    def items(self) -> list[JsonValue]:
+        """Return the items of a list."""
+        content = self._as(list)
+        return [JsonValue(self.document, (*self.path, at), item) for at, item in enumerate(content)]
+
+    def listed(self, key: str) -> list[JsonValue]:
+        """Return the items of an optional list."""
+        found = self.get(key)
+        return [] if found is None else found.items()
+
+    def either(self, key: str, older: str) -> JsonValue:
+        """Return a member by its name, or by that of older versions."""
+        found = self.get(older)
+        return self.member(key) if found is None else found
+
+    def text(self) -> str:
+        """Return a text."""
+        content: str = self._as(str)
+        if any("\ud800" <= letter <= "\udfff" for letter in content):
+            raise self.error(f"{content!r} has half a character", "write whole surrogate pairs")
+        return content
+
+    def number(self, *, negative: bool = False) -> float:
+        """Return a finite number that is at least 0, unless it may be negative."""
+        content = self.content
+        if isinstance(content, bool) or not isinstance(content, int | float):
+            raise self.error(f"{_shown(content)} is no number", "give a number >= 0")
+        try:
+            value = float(content)
+        except OverflowError:
+            value = math.inf
+        if not math.isfinite(value):
+            raise self.error("this number is too large", "give a smaller one")
+        if value < 0 and not negative:
+            raise self.error(f"{value!r} is negative", "give a number >= 0")
+        return value
+
+    def whole(self, least: int = 0) -> int:
+        """Return a whole number from `least` to 2^53."""
+        value = self.number()
+        if value != int(value) or not least <= value <= 2**53:
+            raise self.error(f"{_shown(self.content)}", f"give a whole number from {least} on")
+        return int(value)
+
+    def members(self) -> dict[str, JsonValue]:
+        """Return the members of an object."""
+        content = self._as(dict)
+        return {
+            key: JsonValue(self.document, (*self.path, key), each) for key, each in content.items()
+        }
+
+    def _as(self, kind: type) -> Any:
+        """Return the content if it is of a kind."""
+        if not isinstance(self.content, kind):
+            name = _KINDS[kind]
+            raise self.error(f"{_shown(self.content)} is not {name}", f"give {name}")
+        return self.content
+
+
+def _shown(content: object) -> str:
+    """Return a value as messages quote it."""
+    for kind, name in _KINDS.items():
+        if isinstance(content, kind) and kind is not str:
+            return name
+    return shown(content) if isinstance(content, str) else json.dumps(content)[:80]
 
 
 def path_text(path: Path) -> str:

@@ -16,6 +16,11 @@ from .graph_generators import GENERATORS as GENERATORS
 from .graph_generators import combination as combination
 from .graph_generators import fft as fft
 from .graph_generators import graph_named as graph_named
+from .job_logs import cut_log as cut_log
+from .job_logs import offered_load as offered_load
+from .job_logs import scaled_log as scaled_log
+from .job_logs import trace_jobs as trace_jobs
+from .job_schedules import JobSchedule as JobSchedule
 from .shared_deployment import AlphaFair as AlphaFair
 from .shared_deployment import SharedDeployment as SharedDeployment
 from .task_costs import CostLaw as CostLaw
