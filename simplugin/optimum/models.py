@@ -321,6 +321,76 @@ def makespan_bound(
     return OptimumModel(cp.Problem(cp.Minimize(makespan / unit), constraints), makespan, variables)
 
 
+def batch_schedule(
+    submit: ArrayLike,
+    size: ArrayLike,
+    time: ArrayLike,
+    n_nodes: int,
+    objective: Literal["last end", "sum of ends"] = "last end",
+) -> OptimumModel:
+    """Return the schedule of rigid jobs on equal nodes as a mixed-integer program.
+
+    Between two successive events a job is active or not [1]_. As there are as many events as jobs,
+    it is for about ten jobs.
+
+    Parameters
+    ----------
+    submit, size, time : array_like, shape (n_jobs,)
+        Date of submission [s], number of nodes and duration [s] of each job.
+    n_nodes : int
+        Nodes.
+    objective : {"last end", "sum of ends"}
+        What is minimised [s].
+
+    Returns
+    -------
+    OptimumModel
+        Variables ``start`` and ``end`` [s], shape (n_jobs,).
+
+    References
+    ----------
+    .. [1] O. Koné, C. Artigues, P. Lopez, M. Mongeau (2011). Event-based MILP models for
+       resource-constrained project scheduling problems. Computers & Operations Research 38(1).
+    """
+    cvxpy = _cvxpy()
+    submitted, duration = np.asarray(submit, np.float64), np.asarray(time, np.float64)
+    n_jobs = len(submitted)
+    scale = float(submitted.max(initial=0.0) + duration.sum()) or 1.0
+    submitted, duration = submitted / scale, duration / scale
+    active = cvxpy.Variable((n_jobs, n_jobs), boolean=True)
+    event = cvxpy.Variable(n_jobs, nonneg=True)
+    start, end = cvxpy.Variable(n_jobs), cvxpy.Variable(n_jobs)
+    shifted = np.eye(n_jobs, k=1)
+    begins = active - active @ shifted
+    constraints = [
+        np.asarray(size, np.float64) @ active <= n_nodes,
+        cvxpy.sum(active, axis=1) >= 1,
+        end == start + duration,
+        start >= submitted,
+    ]
+    for first in range(n_jobs):
+        # A date that is not its start does not bind a job; all dates are at most 2.
+        free = 2 * (1 - begins[:, first])
+        constraints += [start >= event[first] - free, start <= event[first] + free]
+        before, after = active[:, :first], active[:, first:]
+        if first:
+            constraints.append(event[first] >= event[first - 1])
+            constraints.append(cvxpy.sum(before, axis=1) <= first * (1 - begins[:, first]))
+        constraints.append(cvxpy.sum(after, axis=1) <= (n_jobs - first) * (1 + begins[:, first]))
+        # A job that is no longer active has ended.
+        constraints += [
+            event[later]
+            >= event[first] + cvxpy.multiply(duration, begins[:, first] - begins[:, later] - 1)
+            for later in range(first + 1, n_jobs)
+        ]
+    value = cvxpy.max(end) if objective == "last end" else cvxpy.sum(end)
+    return OptimumModel(
+        cvxpy.Problem(cvxpy.Minimize(value), constraints),
+        scale * value,
+        {"start": scale * start, "end": scale * end},
+    )
+
+
 def _over_choices(share: list[Any], values: Floats) -> Any:
     """Return the sum of values, weighted by the shares of all choices, of each task or edge."""
     cp = _cvxpy()

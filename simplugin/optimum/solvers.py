@@ -73,6 +73,8 @@ def solve_by_cvxpy(problem: Any) -> None:
                 tolerances = {
                     f"{which}_feasibility_tolerance": 1e-9 for which in ("primal", "dual")
                 }
+                if problem.is_mixed_integer():
+                    tolerances |= {"mip_rel_gap": 0.0, "mip_feasibility_tolerance": 1e-9}
                 problem.solve(solver=cvxpy.HIGHS, **tolerances)
             else:
                 problem.solve(solver=cvxpy.CLARABEL)
