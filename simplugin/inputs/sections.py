@@ -17,6 +17,8 @@ from pydantic import (
     model_validator,
 )
 
+from simplugin.inputs.quantities import POSITIVE, Time
+
 # Python recurses over the directories; Linux takes 255 byte a name, ends of ours included.
 _LONGEST, _LONGEST_NAME = 1000, 240
 
@@ -107,6 +109,40 @@ class PlatformSection(Section):
         return self
 
 
+def _metric(value: str) -> str:
+    """Raise ValueError unless a text is "makespan" or names a function."""
+    return value if value == "makespan" else _reference(value)
+
+
+class LookaheadSection(Section):
+    """``[scheduler.lookahead]``: try other decisions in copies of the simulation, take the best.
+
+    Attributes
+    ----------
+    base : str, optional
+        ``module:function``: returns the index of an option of a `Choice`, in the copies too; by
+        default the scheduler decides.
+    metric : str
+        The measure that is to be small: ``makespan``, or ``module:function`` of a `Result`.
+    candidates : str, optional
+        ``module:function``: returns the indices of the options of a `Choice` to try, the best
+        first.
+    most : int, optional
+        Options to try at each choice, the base's own included: 1 for none but that.
+    seconds : float, optional
+        Real time for each choice [s]. Results then depend on the speed of the machine.
+    workers : int, optional
+        Copies at a time; by default the number of cores.
+    """
+
+    base: Reference | None = None
+    metric: Annotated[str, AfterValidator(_metric)] = "makespan"
+    candidates: Reference | None = None
+    most: Annotated[int, Field(ge=1)] | None = None
+    seconds: Annotated[Time, POSITIVE] | None = None
+    workers: Annotated[int, Field(ge=1)] | None = None
+
+
 class SchedulerSection(Section):
     """``[scheduler]``: the policy, shipped or ``module:function``, and its parameters.
 
@@ -118,8 +154,11 @@ class SchedulerSection(Section):
         Its keyword arguments, and those of its execution.
     verify : bool
         True to solve the models of the optima in cvxpy as well, and compare the values.
+    lookahead : LookaheadSection, optional
+        For task graphs and bags: rollouts of the scheduler's decisions.
     """
 
     name: str
     parameters: dict[str, Any] = Field(default_factory=dict)
     verify: bool = False
+    lookahead: LookaheadSection | None = None

@@ -193,6 +193,10 @@ class Sections(Section):
     def _of_kind(cls, section: SchedulerSection, info: ValidationInfo) -> SchedulerSection:
         """Raise unless the kind of workload takes the scheduler."""
         kind: WorkloadKind | None = (info.context or {}).get("kind")
+        if kind is not None and section.lookahead is not None and kind.prepare is None:
+            raise InvalidValueError(
+                "{key} goes with schedulers that leave choices", "remove it", ("lookahead",)
+            )
         if kind is None or ":" in section.name or section.name in kind.scheduler_names:
             return section
         if kind.schedulers is None:
@@ -204,6 +208,18 @@ class Sections(Section):
                 raise InvalidValueError(message, f"write workload.kind = {other!r}", ("name",))
         remedy = suggestion(section.name, kind.scheduler_names, "write 'module:function' or one of")
         raise InvalidValueError(f"{{key}} is {section.name!r}", remedy, ("name",))
+
+    @field_validator("simulation")
+    @classmethod
+    def _can_be_copied(cls, section: SimulationOptions, info: ValidationInfo) -> SimulationOptions:
+        """Raise if rollouts are to copy a simulation that cannot be copied."""
+        tables = (info.data.get(name) for name in ("scheduler", "workload"))
+        if section.back_end == "threads" and any(
+            getattr(each, "lookahead", None) for each in tables
+        ):
+            message = "{key} is 'threads', whose simulations cannot be copied to look ahead"
+            raise InvalidValueError(message, "remove it, or the lookahead", ("back_end",))
+        return section
 
     @field_validator("output")
     @classmethod

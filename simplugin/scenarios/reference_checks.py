@@ -119,11 +119,15 @@ def _names_in(value: Any) -> Any:
 
 
 def _references(document: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield the functions that actors run and that measure results, with their keys."""
+    """Yield the functions that actors run, that measure results and that look ahead, by keys."""
     workload, metrics = document["workload"], document.get("metrics", {})
     for name, reference in workload.get("functions", {}).items():
         yield ("workload", "functions", name), reference
     for number, actor in enumerate(workload.get("actors", [])):
         yield ("workload", "actors", number, "function"), actor["function"]
+    for section in ("scheduler", "workload"):
+        for name, value in document.get(section, {}).get("lookahead", {}).items():
+            if isinstance(value, str) and ":" in value:
+                yield (section, "lookahead", name), value
     if "function" in metrics:
         yield ("metrics", "function"), metrics["function"]

@@ -16,7 +16,13 @@ from simplugin.inputs.documents import Document
 from simplugin.inputs.messages import InputProblem, dotted
 from simplugin.inputs.named_files import named_modules
 from simplugin.inputs.references import References, UnresolvedError
-from simplugin.inputs.sections import PlatformSection, SchedulerSection, Section, is_below
+from simplugin.inputs.sections import (
+    LookaheadSection,
+    PlatformSection,
+    SchedulerSection,
+    Section,
+    is_below,
+)
 from simplugin.platforms import Platform
 from simplugin.results.charts import GraphChart, ScheduleChart
 from simplugin.results.curves import CurvePlot
@@ -29,6 +35,7 @@ from simplugin.simulation.options import SimulationOptions
 
 if TYPE_CHECKING:
     from simplugin.optimum.verification import VerifiableOptimum
+    from simplugin.simulation.lookahead import Rollout
     from simplugin.simulation.prepared import PreparedSimulation
     from simplugin.simulation.result import Result
 
@@ -87,7 +94,7 @@ class ScenarioResult:
         *,
         figures: tuple[CurvePlot, ...] = (),
         optima: tuple[VerifiableOptimum, ...] = (),
-        also: Sequence[str] = ("energy",),
+        also: Sequence[str] = ("energy", "branches"),
     ) -> ScenarioResult:
         """Return the result of a scenario from the assessment of its execution.
 
@@ -318,6 +325,43 @@ class Scenario:
         """Return the options of the simulation, traced only if one of these outputs is wanted."""
         named = any(getattr(self.output, name) is not None for name in names)
         return replace(self.simulation, trace=self.simulation.trace and named)
+
+    def rollout(self, section: str, makespan: Callable[[Result], float]) -> Rollout | None:
+        """Return the chooser of ``[scheduler.lookahead]``, None if there is none.
+
+        Parameters
+        ----------
+        section : {"scheduler", "workload"}
+            Where the table is.
+        makespan : callable
+            The metric of that name.
+
+        Raises
+        ------
+        ScenarioError
+            It names a function that cannot be had.
+        """
+        from simplugin.simulation.choices import first_option
+        from simplugin.simulation.lookahead import Rollout
+
+        table: LookaheadSection | None = getattr(getattr(self, section), "lookahead", None)
+        if table is None:
+            return None
+
+        def function(name: str) -> Callable[..., Any] | None:
+            reference: str | None = getattr(table, name)
+            return (
+                None if reference is None else self.function(reference, section, "lookahead", name)
+            )
+
+        return Rollout(
+            function("base") or first_option,
+            makespan if table.metric == "makespan" else function("metric") or makespan,
+            candidates=function("candidates"),
+            most=table.most,
+            seconds=table.seconds,
+            workers=table.workers,
+        )
 
     def make_platform(self) -> Path | Platform:
         """Return the file of the platform, or the platform that its generator makes."""

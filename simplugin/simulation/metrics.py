@@ -26,6 +26,8 @@ HOST_MEASURES = {
 def metrics(result: Result) -> tuple[Metric, ...]:
     """Return makespan, numbers of actors and activities, amounts, utilisation and energy.
 
+    If there were choices, also the number of copies that rollouts started.
+
     Utilisation is the computing time of the hosts that computed, divided by their number and the
     makespan. Activities of daemons at the end are cancelled, not failed. Metrics that need
     the trace or the energy account are None without.
@@ -53,6 +55,7 @@ def metrics(result: Result) -> tuple[Metric, ...]:
         Metric("hosts_used", int(used.sum())),
         Metric("utilisation", utilisation),
         Metric("energy", energy, "J"),
+        *([Metric("branches", result.branches)] if result.choices else []),
     )
 
 

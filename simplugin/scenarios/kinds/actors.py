@@ -14,10 +14,11 @@ from simplugin.core.errors import DeploymentError
 from simplugin.inputs.messages import InputProblem, Path, dotted, unknown_key
 from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import Time
-from simplugin.inputs.sections import ExistingFile, Reference, Section
+from simplugin.inputs.sections import ExistingFile, LookaheadSection, Reference, Section
 from simplugin.results.row import Row
 from simplugin.scenarios.scenario import Scenario, ScenarioResult, WorkloadKind
 from simplugin.scenarios.sections import Hosts
+from simplugin.simulation.lookahead import end_date
 from simplugin.simulation.placement import Placement, placements
 from simplugin.simulation.prepared import PreparedSimulation
 
@@ -79,11 +80,14 @@ class ActorsWorkload(Section):
         For each function name of the deployment, ``module:function``.
     actors : list of ActorTable
         Further actors.
+    lookahead : LookaheadSection, optional
+        Rollouts of the actors' choices, as in ``[scheduler.lookahead]``.
     """
 
     deployment: ExistingFile | None = None
     functions: dict[str, Reference] = Field(default_factory=dict)
     actors: list[ActorTable] = Field(default_factory=list)
+    lookahead: LookaheadSection | None = None
 
     @model_validator(mode="after")
     def _some_actors(self) -> ActorsWorkload:
@@ -178,10 +182,11 @@ def prepare(scenario: Scenario, *, choices: bool = True) -> PreparedSimulation[S
         except DeploymentError as error:
             message = f"{dotted(path)}: {error.message}"
             raise scenario.error(message, *path, remedy=error.remedy) from error
+    chooser = scenario.rollout("workload", end_date)
     return PreparedSimulation(
         platform,
         actors,
-        scenario.simulation,
+        replace(scenario.simulation, chooser=chooser),
         lambda result: ScenarioResult(Row(metrics(result), result.provenance), result),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from simplugin.bags.assessment import BagAssessment
-from simplugin.bags.execution import BagConditions, BagExecution, Direction
+from simplugin.bags.execution import BagConditions, BagExecution, Direction, last_completion
 from simplugin.bags.execution import prepare as prepare_execution
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
@@ -129,7 +130,8 @@ def prepare(scenario: Scenario, *, choices: bool = False) -> PreparedSimulation[
     settings = chosen.settings
     with errors_at_applications(scenario):
         bags = Bags.of([each.application() for each in scenario.workload.applications], COUNT)
-    simulation = scenario.traced_on_demand("trace", "gantt")
+    chooser = scenario.rollout("scheduler", last_completion)
+    simulation = replace(scenario.traced_on_demand("trace", "gantt"), chooser=chooser)
     platform = scenario.make_platform()
     workload: BagsWorkload = scenario.workload
     try:
@@ -194,7 +196,7 @@ def prepare(scenario: Scenario, *, choices: bool = False) -> PreparedSimulation[
             single_requests=settings.single_requests,
         ),
         platform=changing,
-        choices=choices,
+        choices=choices or chooser is not None,
         **simulation.keywords(),
     )
     optima = (steady_state_optimum(best, bags),)

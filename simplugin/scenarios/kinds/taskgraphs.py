@@ -36,7 +36,7 @@ from simplugin.simulation.prepared import PreparedSimulation
 from simplugin.simulation.resolve import resolve
 from simplugin.taskgraphs.assessment import GraphAssessment
 from simplugin.taskgraphs.assumptions import ModelAssumptions
-from simplugin.taskgraphs.execution import GraphExecution
+from simplugin.taskgraphs.execution import GraphExecution, last_completion
 from simplugin.taskgraphs.execution import prepare as prepare_execution
 from simplugin.taskgraphs.platform_sites import site_of
 from simplugin.taskgraphs.policies.allocation import Allocation, Allocator, check_allocations
@@ -427,9 +427,12 @@ def prepare(scenario: Scenario, *, choices: bool = False) -> PreparedSimulation[
         remedy = "remove it: parallel tasks need 'ptask_L07'"
         raise scenario.error(message, "simulation", "options", "host_model", remedy=remedy)
     watched = replace(
-        scenario.traced_on_demand("trace"), options=replace(options, host_model="ptask_L07")
+        scenario.traced_on_demand("trace"),
+        options=replace(options, host_model="ptask_L07"),
+        chooser=scenario.rollout("scheduler", last_completion),
     )
-    simulation = replace(watched, trace=False, progress=None)
+    # Alone, graphs are executed without looking ahead.
+    simulation = replace(watched, trace=False, progress=None, chooser=None)
     shares, allocations = None, None
     if scheduler.decides == "shares":
         shares = scheduler.shares(graphs.graphs, site)
@@ -495,6 +498,7 @@ def prepare(scenario: Scenario, *, choices: bool = False) -> PreparedSimulation[
             graphs=found.graph_charts(),
         )
 
+    choices = choices or watched.chooser is not None
     together = scheduler.execution(graphs, site, allocations, platform, watched, choices=choices)
     return together.then(assessed)
 
