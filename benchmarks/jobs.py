@@ -1,0 +1,139 @@
+"""Batch jobs: instances with known schedules, and times of execution.
+
+.venv/bin/python benchmarks/jobs.py instances DIRECTORY --json OUT
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from simplugin.jobs import POLICIES, JobConditions, QueueScheduler, execute, measures, node_text
+from simplugin.platforms import Cluster, Platform, Zone
+from simplugin.workloads.batch_jobs import (
+    AmdahlWork,
+    Computation,
+    Delay,
+    Job,
+    JobLog,
+    Messages,
+    Phases,
+)
+
+
+def log_of(instance: dict[str, Any]) -> JobLog:
+    """Return the jobs of an instance."""
+    return JobLog(tuple(map(job_of, instance["jobs"])))
+
+
+def job_of(entry: dict[str, Any]) -> Job:
+    """Return a job of an instance of any kind."""
+    if "work" in entry:
+        least, most = entry["min"], entry["max"]
+        return Job(
+            id=str(entry["id"]),
+            submit=entry["submit"],
+            size=least,
+            kind=entry["kind"],
+            least=least,
+            most=most,
+            work=AmdahlWork(entry["work"], entry["serial"], entry["data"]),
+            walltime=entry.get("walltime"),
+        )
+    if "phases" in entry:
+        work: Any = Phases(
+            tuple(
+                Computation(phase["compute"])
+                if "compute" in phase
+                else Messages(tuple(map(tuple, phase["messages"])))
+                for phase in entry["phases"]
+            )
+        )
+    else:
+        work = Delay(entry["runtime"])
+    return Job(
+        id=str(entry["id"]),
+        submit=entry["submit"],
+        size=entry["size"],
+        work=work,
+        walltime=entry.get("walltime"),
+    )
+
+
+def platform_of(described: dict[str, Any]) -> Platform:
+    """Return the platform of an instance with messages."""
+    cluster = Cluster(
+        "cluster",
+        f"0-{described['nodes'] - 1}",
+        described["speed"],
+        described["link"],
+        0.0,
+        prefix="node-",
+        backbone_bandwidth=described.get("backbone"),
+    )
+    return Platform((Zone("all", "Full", (cluster,)),))
+
+
+def results_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the results of an instance under each of its policies."""
+    instance = json.loads(path.read_text())
+    log = log_of(instance)
+    if "policies" in instance:
+        runs = {
+            name: (QueueScheduler(**options, name=name), {"n_nodes": instance["nodes"]})
+            for name, options in instance["policies"].items()
+        }
+    elif "platform" in instance:
+        runs = {"fcfs": (POLICIES["fcfs"](), {"platform": platform_of(instance["platform"])})}
+    else:
+        conditions = JobConditions(bandwidth=instance["bandwidth"])
+        policy = instance["policy"]
+        given = {"n_nodes": instance["nodes"], "conditions": conditions}
+        runs = {policy: (POLICIES[policy](), given)}
+    for name, (policy, given) in runs.items():
+        done = execute(log, policy, **given)
+        jobs = []
+        for number, job in enumerate(instance["jobs"]):
+            ran = done.state[number] != "rejected"
+            row = {
+                "id": job["id"],
+                "start": float(done.start[number]) if ran else None,
+                "end": float(done.end[number]) if ran else None,
+                "state": done.state[number],
+                "nodes": node_text(done.nodes[number]),
+            }
+            if instance["kind"] == "malleable":
+                whole = [(row["start"], done.nodes[number].bit_count())] if ran else []
+                row["steps"] = [list(step) for step in done.steps[number] or whole]
+            jobs.append(row)
+        yield {
+            "instance": instance["name"],
+            "policy": name,
+            "jobs": jobs,
+            "metrics": measures(done),
+        }
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(required=True, dest="command")
+    instances = commands.add_parser("instances", help="execute instances")
+    instances.add_argument("directory", type=Path)
+    instances.add_argument("--json", type=Path, required=True)
+    arguments = parser.parse_args()
+    paths = sorted(arguments.directory.glob("*.json"))
+    results = [
+        result
+        for path in paths
+        if not path.name.endswith(".expected.json")
+        for result in results_of(path)
+    ]
+    arguments.json.write_text(json.dumps({"system": "simplugin", "results": results}))
+
+
+if __name__ == "__main__":
+    main()

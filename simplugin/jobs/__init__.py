@@ -1,0 +1,5 @@
+"""Batch jobs that are scheduled on the nodes of a machine."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,15 @@
+from .actors.batch_system import JobConditions as JobConditions
+from .execution import JobExecution as JobExecution
+from .execution import execute as execute
+from .metrics import measures as measures
+from .nodes import mask_of as mask_of
+from .nodes import node_text as node_text
+from .nodes import nodes_of as nodes_of
+from .policies.queues import QueueScheduler as QueueScheduler
+from .policies.shipped import POLICIES as POLICIES
+from .policy import Decisions as Decisions
+from .policy import JobPolicy as JobPolicy
+from .policy import QueueState as QueueState
+from .policy import Resize as Resize
+from .policy import RunningJob as RunningJob
+from .policy import Start as Start

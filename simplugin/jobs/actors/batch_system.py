@@ -1,0 +1,482 @@
+"""The batch system: a submitter, and a scheduler that asks a policy and starts jobs."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, insort
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Literal
+
+from simplugin.core.errors import TimeoutException, WorkloadError
+from simplugin.inputs.locations import shown
+from simplugin.jobs.actors.jobs import (
+    JobTerms,
+    known_duration,
+    run_delay,
+    run_malleable,
+    run_work,
+)
+from simplugin.jobs.actors.messages import Calendar, JobEnd, JobRecord, SubmittedJobs
+from simplugin.jobs.nodes import NodeMask, lowest, node_text, nodes_of
+from simplugin.jobs.policy import (
+    Decisions,
+    JobPolicy,
+    QueueState,
+    RunningJob,
+    Start,
+    policy_name,
+)
+from simplugin.simulation.api import Actor, MessageQueue
+from simplugin.workloads.batch_jobs import AmdahlWork, Job
+from simplugin.workloads.parameter_ranges import one_of
+
+# Rounds of actors in which jobs that end at one date can say so.
+_ROUNDS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobConditions:
+    """Conditions of an execution: hosts, overheads, and readings of rules that are open.
+
+    Attributes
+    ----------
+    hosts : tuple of str
+        Hosts of the platform that are the nodes 0, 1, ...; all in the order of the platform by
+        default.
+    storage : str, optional
+        The host whose first disk is the shared one.
+    latency : float
+        Time from a decision to the start of a job; its nodes are busy [s].
+    prologue, epilogue : float
+        Times before the start and after the end of a job for which its nodes are busy [s].
+    added : float
+        Added to the run time of each job [s].
+    shortest : float
+        Least run time of a job [s].
+    grace : float
+        Time after its walltime at which a job is killed [s].
+    at_walltime : {"completed", "killed"}
+        State of a job whose run time is its walltime.
+    too_large : {"rejected", "blocks"}
+        What happens to a job larger than the machine: it is rejected at its submission, or waits
+        forever.
+    passes : {"date", "event"}
+        Whether the policy is called once for all events of a date, ends before submissions, or
+        after each event.
+    bandwidth : float
+        A change of nodes of a malleable job takes its data divided by this [byte/s].
+    """
+
+    hosts: tuple[str, ...] = ()
+    storage: str | None = None
+    latency: float = 0.0
+    prologue: float = 0.0
+    epilogue: float = 0.0
+    added: float = 0.0
+    shortest: float = 0.0
+    grace: float = 0.0
+    at_walltime: Literal["completed", "killed"] = "completed"
+    too_large: Literal["rejected", "blocks"] = "rejected"
+    passes: Literal["date", "event"] = "date"
+    bandwidth: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Raise WorkloadError for a value out of range."""
+        for name in ("latency", "prologue", "epilogue", "added", "shortest", "grace"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise WorkloadError(f"{name} is {shown(getattr(self, name))}; give a time from 0 s")
+        if not self.bandwidth > 0:
+            raise WorkloadError(f"bandwidth is {shown(self.bandwidth)}; give byte/s above 0")
+        one_of("at_walltime", self.at_walltime, ("completed", "killed"))
+        one_of("too_large", self.too_large, ("rejected", "blocks"))
+        one_of("passes", self.passes, ("date", "event"))
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSetup:
+    """All that a batch system starts with.
+
+    Attributes
+    ----------
+    jobs : tuple of Job
+        The log.
+    policy : JobPolicy
+        The decisions.
+    n_nodes : int
+        Number of nodes.
+    conditions : JobConditions
+        The conditions; its `hosts` are those of all nodes, or empty for a machine without
+        platform.
+    """
+
+    jobs: tuple[Job, ...]
+    policy: JobPolicy
+    n_nodes: int
+    conditions: JobConditions
+
+
+async def run_batch_system(me: Actor, setup: BatchSetup) -> list[JobRecord]:
+    """Run all jobs of a log and return their records."""
+    system = _BatchSystem(me, setup)
+    await system.run()
+    return system.records
+
+
+async def _submit(
+    me: Actor,
+    dates: list[tuple[float, list[int]]],
+    calendar: Calendar,
+    ticket: int,
+    inbox: MessageQueue,
+) -> None:
+    """Submit jobs at their dates."""
+    for position, (date, jobs) in enumerate(dates, 1):
+        await me.sleep_until(date)
+        # The next date is known before the batch system hears of this one.
+        coming = calendar.add(dates[position][0]) if position < len(dates) else -1
+        inbox.put_detached(SubmittedJobs(date, tuple(jobs), ticket))
+        ticket = coming
+
+
+class _BatchSystem:
+    """State of a batch system."""
+
+    def __init__(self, me: Actor, setup: BatchSetup) -> None:
+        self.me, self.setup = me, setup
+        self.jobs, self.conditions = setup.jobs, setup.conditions
+        self.n_nodes = setup.n_nodes
+        self.hosts = [me.host_by_name(name) for name in self.conditions.hosts]
+        storage = self.conditions.storage
+        self.disk = me.host_by_name(storage).disks[0] if storage else None
+        self.records = [JobRecord() for _ in self.jobs]
+        self.number = {job.id: number for number, job in enumerate(self.jobs)}
+        self.inbox = me.message_queue("batch system")
+        self.calendar = Calendar()
+        self.free: NodeMask = (1 << setup.n_nodes) - 1
+        self.n_free = setup.n_nodes
+        self.queue: list[Job] = []
+        self.running: list[RunningJob] = []
+        self.entries: dict[int, RunningJob] = {}
+        self.actors: dict[int, tuple[Actor, int]] = {}
+        self.resizes: dict[int, MessageQueue] = {}
+        self.memory: object = None
+        self.now = 0.0
+        self.wake = math.inf
+        self.open = len(self.jobs)
+        # Submissions that are still to come, and jobs that run with activities.
+        self.to_come = 0
+        self.n_working = 0
+        self.missing = {n: set(job.after) for n, job in enumerate(self.jobs) if job.after}
+        self.followers: dict[str, list[int]] = {}
+        for number, job in enumerate(self.jobs):
+            for before in job.after:
+                self.followers.setdefault(before, []).append(number)
+
+    # ---- events ----
+
+    async def run(self) -> None:
+        """Run all jobs."""
+        dates: dict[float, list[int]] = {}
+        for number, job in enumerate(self.jobs):
+            if not job.after:
+                dates.setdefault(job.submit, []).append(number)
+        self.submit_at(sorted(dates.items()))
+        while self.open:
+            if not (self.to_come or self.running) and self.wake == math.inf:
+                raise self.error(
+                    f"leaves {len(self.queue)} jobs waiting, such as {self.queue[0].id!r}, although"
+                    " nothing else will happen; start one, or give a date to wake"
+                )
+            await self.gather()
+            if self.open:
+                self.decide()
+
+    def submit_at(self, dates: list[tuple[float, list[int]]]) -> None:
+        """Let a submitter submit jobs at dates in order."""
+        if dates:
+            self.to_come += sum(len(jobs) for _, jobs in dates)
+            ticket = self.calendar.add(dates[0][0])
+            self.me.spawn(_submit, dates, self.calendar, ticket, self.inbox, name="submitter")
+
+    async def gather(self) -> None:
+        """Wait for the next event, and note all events of its date: ends, then submissions."""
+        inbox = self.inbox
+        submissions: list[SubmittedJobs] = []
+        try:
+            patience = None if self.wake == math.inf else max(self.wake - self.me.now, 0.0)
+            message = await inbox.get(timeout=patience)
+        except TimeoutException:
+            message = None
+            date = self.wake
+        else:
+            date = message.date
+        rounds = _ROUNDS if self.n_working else 0
+        while True:
+            if message is not None:
+                self.calendar.remove(message.ticket)
+                date = max(date, message.date)
+                if isinstance(message, SubmittedJobs):
+                    submissions.append(message)
+                else:
+                    self.ended(message)
+                if self.conditions.passes == "event":
+                    break
+            if not inbox.empty or self.calendar.is_due(date):
+                message = await inbox.get()
+            elif rounds:
+                rounds -= 1
+                message = None
+                await self.me.yield_()
+            else:
+                break
+        self.now = max(self.now, date)
+        for each in submissions:
+            self.to_come -= len(each.jobs)
+            for number in each.jobs:
+                self.submitted(number, each.date)
+
+    def submitted(self, number: int, date: float) -> None:
+        """Put a job in the queue, or reject it."""
+        job, record = self.jobs[number], self.records[number]
+        record.submit = date
+        if job.smallest > self.n_nodes and self.conditions.too_large == "rejected":
+            record.state = "rejected"
+            self.closed(job, date)
+            return
+        insort(self.queue, job, key=self.place)
+
+    def place(self, job: Job) -> tuple[float, int]:
+        """Return the place of a job in the queue."""
+        number = self.number[job.id]
+        return self.records[number].submit, number
+
+    def ended(self, end: JobEnd) -> None:
+        """Note the end of a job."""
+        number, record = end.job, self.records[end.job]
+        entry = self.entries.get(number)
+        if entry is None or record.starts != end.start:
+            return
+        record.end, record.state = end.end, end.state
+        self.released(number, entry)
+        self.closed(entry.job, end.date)
+
+    def released(self, number: int, entry: RunningJob) -> None:
+        """Free the nodes of a job."""
+        self.free |= entry.nodes
+        self.n_free += entry.size
+        self.forget(entry)
+        del self.entries[number]
+        self.resizes.pop(number, None)
+        if self.actors.pop(number)[1] < 0:
+            self.n_working -= 1
+
+    def forget(self, entry: RunningJob) -> None:
+        """Take a job out of those that run."""
+        position = bisect_left(self.running, entry.planned_end, key=attrgetter("planned_end"))
+        while self.running[position] is not entry:
+            position += 1
+        del self.running[position]
+
+    def closed(self, job: Job, date: float) -> None:
+        """Submit the jobs that waited for the end of another one."""
+        self.open -= 1
+        for number in self.followers.get(job.id, ()):
+            self.missing[number].discard(job.id)
+            if not self.missing[number]:
+                follower = self.jobs[number]
+                due = max(date + follower.think_time, follower.submit)
+                self.submit_at([(due, [number])])
+
+    # ---- decisions ----
+
+    def decide(self) -> None:
+        """Ask the policy, and do what it decides."""
+        policy = self.setup.policy
+        state = QueueState(
+            self.now,
+            self.n_nodes,
+            self.free,
+            self.n_free,
+            self.queue,
+            self.running,
+            self.memory,
+        )
+        decisions: object = policy(state)
+        if not isinstance(decisions, Decisions):
+            raise self.error(f"returns {shown(decisions)}; return Decisions")
+        self.memory, self.wake = decisions.memory, decisions.wake
+        for job in decisions.kills:
+            self.kill(job)
+        growing = []
+        for resize in decisions.resizes:
+            entry = self.entry_of(resize.job, "resizes")
+            if resize.size > entry.size:
+                growing.append(resize)
+            else:
+                self.resize(resize.job, resize.size)
+        self.start_all(decisions.starts)
+        for resize in growing:
+            self.resize(resize.job, resize.size)
+
+    def start_all(self, starts: Iterable[Start]) -> None:
+        """Start jobs."""
+        started: set[str] = set()
+        for start in starts:
+            self.start(start)
+            started.add(start.job.id)
+        if len(started) > 8:
+            self.queue = [job for job in self.queue if job.id not in started]
+        else:
+            for id_ in started:
+                place = self.place(self.jobs[self.number[id_]])
+                del self.queue[bisect_left(self.queue, place, key=self.place)]
+
+    def start(self, start: Start) -> None:
+        """Start a job."""
+        job = start.job
+        number = self.number.get(job.id)
+        if number is None or self.jobs[number] is not job:
+            raise self.error(f"starts job {shown(job.id)}, which is not in the log")
+        record = self.records[number]
+        if record.state != "waiting" or math.isnan(record.submit):
+            raise self.error(f"starts job {job.id!r}, which is {record.state}; start waiting ones")
+        nodes = self.nodes_for(start)
+        size = nodes.bit_count()
+        conditions = self.conditions
+        begin = self.now + conditions.latency + conditions.prologue
+        walltime = math.inf if job.walltime is None else job.walltime
+        record.state, record.nodes, record.start = "running", nodes, begin
+        record.starts += 1
+        if job.kind == "malleable":
+            record.steps.append((begin, size))
+        entry = RunningJob(job, begin, nodes, size, begin + walltime + conditions.epilogue)
+        self.free &= ~nodes
+        self.n_free -= size
+        insort(self.running, entry, key=attrgetter("planned_end"))
+        self.entries[number] = entry
+        terms = JobTerms(
+            number,
+            record.starts,
+            begin,
+            walltime + conditions.grace,
+            conditions.at_walltime == "killed",
+            conditions.added,
+            conditions.shortest,
+            conditions.epilogue,
+        )
+        self.launch(terms, job, size, nodes)
+
+    def launch(self, terms: JobTerms, job: Job, size: int, nodes: NodeMask) -> None:
+        """Start the actor of a job."""
+        work = job.work_on(size)
+        name = f"job {job.id}"
+        number = terms.number
+        ticket = -1
+        if job.kind == "malleable":
+            if not isinstance(work, AmdahlWork):
+                raise WorkloadError(
+                    f"job {job.id!r} is malleable, but its work is no AmdahlWork; make it moldable"
+                )
+            self.resizes[number] = resizes = self.me.message_queue(f"{name}, {terms.starts}")
+            ticket = 0
+            actor = self.me.spawn(
+                run_malleable,
+                terms,
+                work,
+                size,
+                self.calendar,
+                self.inbox,
+                resizes,
+                name=name,
+            )
+        elif (duration := known_duration(work, size)) is not None:
+            ticket = self.calendar.add(terms.start + terms.end(duration)[0] + terms.epilogue)
+            actor = self.me.spawn(run_delay, terms, duration, ticket, self.inbox, name=name)
+        else:
+            if not self.hosts:
+                raise WorkloadError(
+                    f"job {job.id!r} computes or communicates, but the machine is a number of"
+                    " nodes; give a platform"
+                )
+            self.n_working += 1
+            hosts = [self.hosts[node] for node in nodes_of(nodes)]
+            actor = self.me.spawn(
+                run_work, terms, job, work, hosts, self.disk, self.inbox, name=name
+            )
+        self.actors[number] = (actor, ticket)
+
+    def nodes_for(self, start: Start) -> NodeMask:
+        """Return the nodes for a job, if they are free and suit it."""
+        job, nodes = start.job, start.nodes
+        if nodes is None:
+            size = job.size if start.size is None else start.size
+            if size > self.n_free:
+                raise self.error(
+                    f"starts job {job.id!r} on {size} nodes, but {self.n_free} are free"
+                )
+            nodes = lowest(self.free, size)
+        elif taken := nodes & ~self.free:
+            raise self.error(
+                f"starts job {job.id!r} on nodes {node_text(nodes)}, but {node_text(taken)} are not"
+                " free"
+            )
+        size = nodes.bit_count()
+        if not job.smallest <= size <= job.largest:
+            sizes = f"{job.smallest} to {job.largest}"
+            raise self.error(f"starts job {job.id!r} on {size} nodes; it runs on {sizes}")
+        return nodes
+
+    def entry_of(self, job: Job, what: str) -> RunningJob:
+        """Return the entry of a job that runs."""
+        entry = self.entries.get(self.number.get(job.id, -1))
+        if entry is None or entry.job is not job:
+            raise self.error(f"{what} job {shown(job.id)}, which does not run")
+        return entry
+
+    def kill(self, job: Job) -> None:
+        """End a running job."""
+        entry = self.entry_of(job, "kills")
+        number = self.number[job.id]
+        actor, ticket = self.actors[number]
+        self.calendar.remove(ticket)
+        actor.kill()
+        record = self.records[number]
+        record.state, record.end = "killed", self.now
+        self.released(number, entry)
+        self.closed(job, self.now)
+
+    def resize(self, job: Job, size: int) -> None:
+        """Change the number of nodes of a malleable job."""
+        entry = self.entry_of(job, "resizes")
+        number = self.number[job.id]
+        if job.kind != "malleable" or not job.smallest <= size <= job.largest:
+            sizes = f"{job.smallest} to {job.largest}" if job.kind == "malleable" else entry.size
+            raise self.error(f"resizes job {job.id!r} to {size} nodes; it runs on {sizes}")
+        change = size - entry.size
+        if not change:
+            return
+        if change > self.n_free:
+            raise self.error(
+                f"gives {change} nodes more to job {job.id!r}, but {self.n_free} are free"
+            )
+        nodes = entry.nodes | lowest(self.free, change) if change > 0 else lowest(entry.nodes, size)
+        self.free ^= nodes ^ entry.nodes
+        self.n_free -= change
+        self.forget(entry)
+        entry = RunningJob(job, entry.start, nodes, size, entry.planned_end)
+        insort(self.running, entry, key=attrgetter("planned_end"))
+        self.entries[number] = entry
+        self.records[number].steps.append((self.now, size))
+        self.records[number].nodes |= nodes
+        work = job.work_on(size)
+        data = work.data if isinstance(work, AmdahlWork) else 0.0
+        pause = data / self.conditions.bandwidth
+        self.resizes[number].put_detached((self.now, size, pause))
+
+    def error(self, what: str) -> WorkloadError:
+        """Return the error of a decision of the policy."""
+        return WorkloadError(
+            f"policy {policy_name(self.setup.policy)!r} {what} (date {self.now:g} s)"
+        )

@@ -1,0 +1,92 @@
+"""Messages between the actors of a batch system, and the records that they leave."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Literal
+
+from simplugin.jobs.nodes import NodeMask
+from simplugin.jobs.policy import SAME_DATE
+
+JobState = Literal["waiting", "running", "completed", "killed", "rejected", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedJobs:
+    """Jobs that are submitted, by their numbers in the log."""
+
+    date: float
+    jobs: tuple[int, ...]
+    ticket: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnd:
+    """End of a job: its state, the date of its end, and that at which its nodes are free."""
+
+    date: float
+    job: int
+    start: int
+    state: JobState
+    end: float
+    ticket: int = -1
+
+
+@dataclass(slots=True)
+class JobRecord:
+    """What happened to a job.
+
+    Attributes
+    ----------
+    submit, start, end : float
+        Dates; NaN for those that did not come [s].
+    state : JobState
+        Its state.
+    nodes : int
+        Its nodes, bit i for node i.
+    steps : list of (float, int)
+        Dates and numbers of nodes of a malleable job.
+    starts : int
+        How often it started.
+    """
+
+    submit: float = math.nan
+    start: float = math.nan
+    end: float = math.nan
+    state: JobState = "waiting"
+    nodes: NodeMask = 0
+    steps: list[tuple[float, int]] = field(default_factory=list)
+    starts: int = 0
+
+
+class Calendar:
+    """Dates that are known to come, so that all events of an instant are met together.
+
+    Sums of times in different orders differ in their last digits; events within `SAME_DATE` are
+    one instant.
+    """
+
+    def __init__(self) -> None:
+        self._dates: list[tuple[float, int]] = []
+        self._open: set[int] = set()
+        self._last = 0
+
+    def add(self, date: float) -> int:
+        """Note a date, and return its ticket."""
+        self._last += 1
+        heappush(self._dates, (date, self._last))
+        self._open.add(self._last)
+        return self._last
+
+    def remove(self, ticket: int) -> None:
+        """Forget a date that has come or does not come any more."""
+        self._open.discard(ticket)
+
+    def is_due(self, now: float) -> bool:
+        """Return True if a date of this instant has not come yet."""
+        dates = self._dates
+        while dates and dates[0][1] not in self._open:
+            heappop(dates)
+        return bool(dates) and dates[0][0] <= now + SAME_DATE

@@ -1,0 +1,1 @@
+"""Policies for batch jobs, one module a family."""
