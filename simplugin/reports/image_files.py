@@ -11,6 +11,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+from numpy.typing import NDArray
+
 from simplugin.core.errors import SimpluginError
 
 if TYPE_CHECKING:
@@ -172,6 +175,15 @@ class Chart:
             The suffix is unknown, or the file cannot be written.
         """
         save(self.figure, image_file(path), dpi=self.dpi)
+
+    def pixels(self) -> NDArray[np.uint8]:
+        """Return the drawing as an image, shape (height, width, 3)."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        self.figure.set_dpi(self.dpi)
+        canvas: Any = FigureCanvasAgg(self.figure)
+        canvas.draw()
+        return np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         """Show the drawing in a notebook, with more pixels than it is wide there."""

@@ -360,7 +360,7 @@ def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
     settings, given = scheduler.settings, scheduler.scenario.scheduler.parameters
     name = scheduler.scenario.scheduler.name
     own_revision = ":" in settings.revision
-    useful = {*scheduler.parameters, "decides", "mode", "pattern", "local"}
+    useful = {*scheduler.parameters, "decides", "mode", "pattern", "local", "bounds"}
     if scheduler.decides == "mapping" and own_revision:
         useful.add("revision")
     if scheduler.decides == "allocations":
