@@ -7,7 +7,7 @@ import copy
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import gymnasium
 import numpy as np
@@ -107,7 +107,11 @@ class ScenarioEnvironment(gymnasium.Env[Observation, np.int64]):
         The open choice.
     outcome : ScenarioResult or None
         The outcome of an episode that has ended.
+    workload : str
+        Kind of the workload that the scenario has to be of; empty for all that offer choices.
     """
+
+    workload: ClassVar[str] = ""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 # as Gymnasium has it
 
@@ -122,8 +126,10 @@ class ScenarioEnvironment(gymnasium.Env[Observation, np.int64]):
         render_mode: str | None = None,
     ) -> None:
         found = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
-        if found.kind.prepare is None:
-            raise SimpluginError(f"{found.file}: workloads of this kind offer no choices")
+        kind = found.document["workload"]["kind"]
+        if found.kind.prepare is None or self.workload not in ("", kind):
+            wanted = self.workload or "actors"
+            raise SimpluginError(f"{found.file}: workload.kind is {kind!r}; give one of {wanted!r}")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise SimpluginError(f"render_mode is {render_mode!r}; choose 'rgb_array'")
         if render_mode is not None:

@@ -108,6 +108,8 @@ class TaskGraphsEnvironment(_FeaturesEnvironment):
     beyond the options. See `ScenarioEnvironment` for parameters, actions and rewards.
     """
 
+    workload = "taskgraphs"
+
     def __init__(
         self,
         scenario: Scenario | str | os.PathLike[str] = _EXAMPLES / "taskgraphs.toml",
@@ -133,6 +135,8 @@ class BagsEnvironment(_FeaturesEnvironment):
     type of tasks. Observations have a row an action with the numbers `BAG_FEATURES`, of zeros
     beyond the options. See `ScenarioEnvironment` for parameters, actions and rewards.
     """
+
+    workload = "bags"
 
     def __init__(
         self,
