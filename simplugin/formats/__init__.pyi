@@ -2,11 +2,16 @@ from .batsim import read_batsim as read_batsim
 from .check import check as check
 from .check import exit_status as exit_status
 from .federations import read_federation as read_federation
+from .job_schedules import read_job_schedule as read_job_schedule
+from .job_schedules import write_batsim_jobs as write_batsim_jobs
+from .job_schedules import write_evalys as write_evalys
 from .platform_xml import read_deployment as read_deployment
 from .platform_xml import read_platform as read_platform
 from .platform_xml import write_deployment as write_deployment
 from .platform_xml import write_platform as write_platform
 from .profiles import write_profiles as write_profiles
+from .sacct import read_sacct as read_sacct
+from .sacct import read_sacct_schedule as read_sacct_schedule
 from .swf import read_swf as read_swf
 from .swf import write_swf as write_swf
 from .task_graph_files import read_task_graph as read_task_graph

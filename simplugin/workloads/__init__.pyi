@@ -21,6 +21,8 @@ from .job_logs import offered_load as offered_load
 from .job_logs import scaled_log as scaled_log
 from .job_logs import trace_jobs as trace_jobs
 from .job_schedules import JobSchedule as JobSchedule
+from .lublin import LublinModel as LublinModel
+from .lublin import lublin as lublin
 from .shared_deployment import AlphaFair as AlphaFair
 from .shared_deployment import SharedDeployment as SharedDeployment
 from .task_costs import CostLaw as CostLaw

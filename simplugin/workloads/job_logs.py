@@ -214,7 +214,7 @@ def offered_load(log: JobLog, n_nodes: int) -> float:
     span = max(dates, default=0.0) - min(dates, default=0.0)
     if span <= 0:
         raise WorkloadError("all jobs are submitted at one date; their load is not defined")
-    areas = (job.size * _duration(job.work_on(job.size), job) for job in log.jobs)
+    areas = (job.size * run_time(job) for job in log.jobs)
     return math.fsum(areas) / (n_nodes * span)
 
 
@@ -261,15 +261,24 @@ def scaled_log(
     return JobLog(tuple(jobs), log.n_nodes, (*log.left_open, point))
 
 
-def _duration(work: JobWork, job: Job) -> float:
-    """Return how long a work takes on the nodes that a job asks for."""
-    match work:
-        case Delay():
-            return work.time
-        case AmdahlWork():
-            return work.duration(job.size)
-        case Phases():
-            return work.times * math.fsum(_duration(part, job) for part in work.parts)
-    raise WorkloadError(
-        f"job {job.id!r} has no run time before it is simulated; scale the log by time = factor"
-    )
+def run_time(job: Job) -> float:
+    """Return the time that a job runs on the nodes that it asks for [s].
+
+    Raises
+    ------
+    WorkloadError
+        It is not known before the job is simulated.
+    """
+
+    def lasts(work: JobWork) -> float:
+        """Return the time of a work."""
+        match work:
+            case Delay():
+                return work.time
+            case AmdahlWork():
+                return work.duration(job.size)
+            case Phases():
+                return work.times * math.fsum(map(lasts, work.parts))
+        raise WorkloadError(f"the run time of job {job.id!r} is not known before it is simulated")
+
+    return lasts(job.work_on(job.size))

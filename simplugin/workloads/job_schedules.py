@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +66,12 @@ class JobSchedule:
         """Return which jobs started, shape (n_jobs,)."""
         found: NDArray[np.bool_] = ~np.isnan(self.start)
         return found
+
+    def from_first_submission(self) -> JobSchedule:
+        """Return the schedule with dates counted from the first submission."""
+        first = float(np.min(self.submit, initial=math.inf))
+        submit, start, end = (each - first for each in (self.submit, self.start, self.end))
+        return replace(self, submit=submit, start=start, end=end)
 
 
 def node_ranges(nodes: Iterable[int]) -> str:
