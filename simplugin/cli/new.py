@@ -11,7 +11,7 @@ from simplugin.inputs.messages import suggestion
 
 KINDS = (
     *("bags-policy", "pricing-method", "shares", "schedule", "mapper"),
-    *("market-policy", "negotiation", "actors", "environment", "generator"),
+    *("market-policy", "negotiation", "actors", "environment", "generator", "lookahead"),
 )
 
 

@@ -120,10 +120,11 @@ def execute(
         schedule, and "sent" if that leaves it open.
     choices : bool
         True to offer a choice for each task where the site has several clusters: the processors
-        that the scheduler decides, or the best ones on each other cluster, as `Assignment` with
-        estimated dates; it has a `MappingObservation`, and the task's name as label. Tasks of a
-        schedule choose when their graph is submitted or their first data leave, and keep their
-        place in its order; a mapper hears of other processors by `DeviatingMapper.deviate`.
+        that the scheduler decides, or the best ones on each other cluster, by their ends, as
+        `Assignment` with estimated dates; it has a `MappingObservation`, and the task's name as
+        label. Tasks of a schedule choose when their graph is submitted or their first data leave,
+        and keep their place in its order; a mapper hears of other processors by
+        `DeviatingMapper.deviate`.
     **simulation
         Options of the simulation, fields of `simplugin.simulation.SimulationOptions`. `options`
         need the host model ptask_L07, the default here. SimGrid's TCP window limits each message

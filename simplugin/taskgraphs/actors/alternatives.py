@@ -19,6 +19,7 @@ from simplugin.workloads.task_graphs import GraphSet
 class MappingOptions(Sequence[Assignment]):
     """Options of a choice: the scheduler's own place, then the best one on each other cluster.
 
+    Those on other clusters come by their estimated ends.
     Their estimates are made when the first of them is read, so that a chooser which reads none
     costs nothing. They hold for the date of the choice only.
 
@@ -192,9 +193,10 @@ class PlaceEstimates:
             finish = start + self.time(task, len(processors), cluster)
             return Assignment(task, cluster, np.array(processors), start, finish)
 
-        found = [on(tuple(decided), self.cluster_of[decided[0]])]
+        own = on(tuple(decided), self.cluster_of[decided[0]])
+        others = []
         for cluster, (begin, end) in enumerate(pairwise(first)):
-            if cluster == found[0].cluster:
+            if cluster == own.cluster:
                 continue
             count = min(len(decided), end - begin)
             soonest = sorted(range(begin, end), key=free)[:count]
@@ -205,5 +207,5 @@ class PlaceEstimates:
                 }
             # Of equal ones those with the lowest numbers.
             among = [on(each, cluster) for each in sorted(places)]
-            found.append(min(among, key=lambda each: each.finish))
-        return found
+            others.append(min(among, key=lambda each: each.finish))
+        return [own, *sorted(others, key=lambda each: each.finish)]
