@@ -130,7 +130,7 @@ def new(kind: str, file: Path) -> None:
     ----------
     kind : KIND
         bags-policy, pricing-method, shares, schedule, mapper, market-policy, negotiation, actors,
-        generator, or lookahead.
+        environment, generator, or lookahead.
     file : FILE.py
         The module to write.
     """
