@@ -13,7 +13,7 @@ from simplugin.core.errors import ActorError, PlatformError, WorkloadError
 from simplugin.formats import read_platform
 from simplugin.inputs.locations import shown
 from simplugin.jobs.actors.batch_system import BatchSetup, JobConditions, run_batch_system
-from simplugin.jobs.actors.messages import JobRecord, JobState
+from simplugin.jobs.actors.messages import JobRecords, JobState
 from simplugin.jobs.nodes import NodeMask
 from simplugin.jobs.policy import JobPolicy
 from simplugin.platforms import Host, Platform, Zone
@@ -124,7 +124,7 @@ def execute(
         count, front = len(conditions.hosts), conditions.hosts[0]
     parallel = any(_is_parallel(job.work_on(job.size)) for job in jobs.jobs)
     options = SimGridOptions(host_model="ptask_L07") if parallel else SimGridOptions.linear()
-    setup = BatchSetup(jobs.jobs, policy, count, conditions)
+    setup = BatchSetup(jobs, policy, count, conditions)
     try:
         result = simulate(
             machine,
@@ -136,18 +136,10 @@ def execute(
         if isinstance(error.__cause__, WorkloadError):
             raise error.__cause__ from None
         raise
-    records: list[JobRecord] = result.returned[0].value
-    return JobExecution(
-        jobs,
-        count,
-        np.array([each.submit for each in records]),
-        np.array([each.start for each in records]),
-        np.array([each.end for each in records]),
-        tuple(each.state for each in records),
-        tuple(each.nodes for each in records),
-        tuple(tuple(each.steps) for each in records),
-        result,
-    )
+    records: JobRecords = result.returned[0].value
+    submit, start, end = records.dates
+    parts = records.state, records.nodes, records.steps
+    return JobExecution(jobs, count, submit, start, end, *parts, result)
 
 
 def _is_parallel(work: JobWork) -> bool:

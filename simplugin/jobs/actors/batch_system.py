@@ -18,7 +18,7 @@ from simplugin.jobs.actors.jobs import (
     run_malleable,
     run_work,
 )
-from simplugin.jobs.actors.messages import Calendar, JobEnd, JobRecord, SubmittedJobs
+from simplugin.jobs.actors.messages import Calendar, JobEnd, JobRecord, JobRecords, SubmittedJobs
 from simplugin.jobs.nodes import NodeMask, lowest, node_text, nodes_of
 from simplugin.jobs.policy import (
     Decisions,
@@ -29,7 +29,7 @@ from simplugin.jobs.policy import (
     policy_name,
 )
 from simplugin.simulation.api import Actor, MessageQueue
-from simplugin.workloads.batch_jobs import AmdahlWork, Job
+from simplugin.workloads.batch_jobs import AmdahlWork, Job, JobLog
 from simplugin.workloads.parameter_ranges import one_of
 
 # Rounds of actors in which jobs that end at one date can say so.
@@ -100,8 +100,8 @@ class BatchSetup:
 
     Attributes
     ----------
-    jobs : tuple of Job
-        The log.
+    log : JobLog
+        The jobs.
     policy : JobPolicy
         The decisions.
     n_nodes : int
@@ -111,17 +111,17 @@ class BatchSetup:
         platform.
     """
 
-    jobs: tuple[Job, ...]
+    log: JobLog
     policy: JobPolicy
     n_nodes: int
     conditions: JobConditions
 
 
-async def run_batch_system(me: Actor, setup: BatchSetup) -> list[JobRecord]:
+async def run_batch_system(me: Actor, setup: BatchSetup) -> JobRecords:
     """Run all jobs of a log and return their records."""
     system = _BatchSystem(me, setup)
     await system.run()
-    return system.records
+    return JobRecords.of(system.records)
 
 
 async def _submit(
@@ -145,7 +145,7 @@ class _BatchSystem:
 
     def __init__(self, me: Actor, setup: BatchSetup) -> None:
         self.me, self.setup = me, setup
-        self.jobs, self.conditions = setup.jobs, setup.conditions
+        self.jobs, self.conditions = setup.log.jobs, setup.conditions
         self.n_nodes = setup.n_nodes
         self.hosts = [me.host_by_name(name) for name in self.conditions.hosts]
         storage = self.conditions.storage

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from simplugin.jobs.nodes import NodeMask
 from simplugin.jobs.policy import SAME_DATE
 
@@ -59,6 +62,34 @@ class JobRecord:
     nodes: NodeMask = 0
     steps: list[tuple[float, int]] = field(default_factory=list)
     starts: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class JobRecords:
+    """Records of all jobs.
+
+    Attributes
+    ----------
+    dates : float64, shape (3, n_jobs)
+        Submission, start and end of each job [s].
+    state, nodes, steps : tuple
+        Those of `JobRecord`.
+    """
+
+    dates: NDArray[np.float64]
+    state: tuple[JobState, ...]
+    nodes: tuple[NodeMask, ...]
+    steps: tuple[tuple[tuple[float, int], ...], ...]
+
+    @classmethod
+    def of(cls, records: list[JobRecord]) -> JobRecords:
+        """Return the records of jobs."""
+        return cls(
+            np.array([(each.submit, each.start, each.end) for each in records]).reshape(-1, 3).T,
+            tuple(each.state for each in records),
+            tuple(each.nodes for each in records),
+            tuple(tuple(each.steps) for each in records),
+        )
 
 
 class Calendar:
