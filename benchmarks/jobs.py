@@ -20,6 +20,7 @@ from simplugin.workloads.batch_jobs import (
     Job,
     JobLog,
     Messages,
+    ParallelWork,
     Phases,
 )
 
@@ -44,14 +45,7 @@ def job_of(entry: dict[str, Any]) -> Job:
             walltime=entry.get("walltime"),
         )
     if "phases" in entry:
-        work: Any = Phases(
-            tuple(
-                Computation(phase["compute"])
-                if "compute" in phase
-                else Messages(tuple(map(tuple, phase["messages"])))
-                for phase in entry["phases"]
-            )
-        )
+        work: Any = Phases(tuple(map(phase_of, entry["phases"])))
     else:
         work = Delay(entry["runtime"])
     return Job(
@@ -61,6 +55,28 @@ def job_of(entry: dict[str, Any]) -> Job:
         work=work,
         walltime=entry.get("walltime"),
     )
+
+
+def phase_of(phase: dict[str, Any]) -> Any:
+    """Return a phase: computing, messages, or both as a parallel task."""
+    if list(phase) == ["compute"]:
+        return Computation(as_values(phase["compute"]))
+    if list(phase) == ["messages"]:
+        return Messages(tuple(map(tuple, phase["messages"])))
+    # The amounts of a parallel task are in it, or in a table of its own.
+    given = next((each for each in phase.values() if isinstance(each, dict)), phase)
+    flop, byte = (
+        next((as_values(given[name]) for name in names if name in given), 0.0)
+        for names in (("flop", "flops", "compute"), ("byte", "bytes"))
+    )
+    return ParallelWork(flop, byte)
+
+
+def as_values(given: Any) -> float | tuple[float, ...]:
+    """Return a number, or the numbers of a list or matrix."""
+    if not isinstance(given, list):
+        return float(given)
+    return tuple(float(each) for row in given for each in (row if isinstance(row, list) else [row]))
 
 
 def platform_of(described: dict[str, Any]) -> Platform:

@@ -40,6 +40,8 @@ class RunningJob:
         Number of its nodes.
     planned_end : float
         Date at which its nodes are free at the latest, by its walltime; infinite without [s].
+    rank : int
+        Number of jobs that started before it.
     """
 
     job: Job
@@ -47,6 +49,7 @@ class RunningJob:
     nodes: NodeMask
     size: int
     planned_end: float
+    rank: int
 
 
 @dataclass(frozen=True, slots=True)

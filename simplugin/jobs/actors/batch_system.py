@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Literal
 
@@ -168,6 +168,7 @@ class _BatchSystem:
         # Submissions that are still to come, and jobs that run with activities.
         self.to_come = 0
         self.n_working = 0
+        self.n_starts = 0
         self.missing = {n: set(job.after) for n, job in enumerate(self.jobs) if job.after}
         self.followers: dict[str, list[int]] = {}
         for number, job in enumerate(self.jobs):
@@ -351,7 +352,9 @@ class _BatchSystem:
         record.starts += 1
         if job.kind == "malleable":
             record.steps.append((begin, size))
-        entry = RunningJob(job, begin, nodes, size, begin + walltime + conditions.epilogue)
+        planned_end = begin + walltime + conditions.epilogue
+        entry = RunningJob(job, begin, nodes, size, planned_end, self.n_starts)
+        self.n_starts += 1
         self.free &= ~nodes
         self.n_free -= size
         insort(self.running, entry, key=attrgetter("planned_end"))
@@ -465,7 +468,7 @@ class _BatchSystem:
         self.free ^= nodes ^ entry.nodes
         self.n_free -= change
         self.forget(entry)
-        entry = RunningJob(job, entry.start, nodes, size, entry.planned_end)
+        entry = replace(entry, nodes=nodes, size=size)
         insort(self.running, entry, key=attrgetter("planned_end"))
         self.entries[number] = entry
         self.records[number].steps.append((self.now, size))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from simplugin.jobs.policy import Decisions, QueueState, Resize, Start
 
 
@@ -25,7 +27,7 @@ def equipartition(state: QueueState) -> Decisions:
     number of nodes, a running one that is not malleable those that it has. Then one node after
     another goes to the job below its largest number that has the fewest.
     """
-    running = sorted(state.running, key=lambda each: each.start)
+    running = sorted(state.running, key=attrgetter("rank"))
     sizes = {each.job.id: each.size for each in running}
     jobs = [each.job for each in running]
     least = [each.job.smallest if each.job.kind == "malleable" else each.size for each in running]

@@ -307,7 +307,9 @@ class Plan:
 
     def take(self, each: RunningJob, now: float, margin: float) -> None:
         """Add a job that runs; one that should have ended is planned to end soon."""
-        end = max(each.planned_end + margin, now + _OVERDUE)
+        end = each.planned_end + margin
+        if end <= now + SAME_DATE:
+            end = now + _OVERDUE
         nodes = self.profile.held(each)
         self.profile.reserve(now, end, nodes)
         self.running[each.job.id] = (end, nodes)
