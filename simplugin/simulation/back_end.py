@@ -28,7 +28,6 @@ from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks, Completion
 from simplugin.simulation.choices import Chooser
 from simplugin.simulation.logs import RunningActor
-from simplugin.simulation.lookahead import started_branches
 from simplugin.simulation.options import is_real
 from simplugin.simulation.process.failures import described
 from simplugin.simulation.protocol import ActorJob
@@ -154,9 +153,8 @@ def collected(
     Returns
     -------
     dict
-        These, the number of copies that tried options, SimGrid's options in force, measurements of
-        its plug-ins by plug-in and quantity, an entry a host or link, and the times at which hosts
-        were off [s].
+        These, SimGrid's options in force, measurements of its plug-ins by plug-in and quantity, an
+        entry a host or link, and the times at which hosts were off [s].
     """
     options = {name: str(_driver.option(name, kind)) for name, kind in _OPTIONS_IN_FORCE.items()}
     plugins = {
@@ -170,7 +168,6 @@ def collected(
         "links": links,
         "trace": trace,
         "choices": choices,
-        "branches": started_branches(),
         "ties": ties,
         "options": options,
         "plugins": plugins,

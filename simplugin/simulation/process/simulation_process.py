@@ -32,7 +32,7 @@ from simplugin.core.errors import PlatformError, SetupError, SimpluginError, Sim
 from simplugin.inputs.references import is_installed
 from simplugin.simulation.choices import Choice, Chooser, first_option
 from simplugin.simulation.logs import LEVELS, LogPrefix, PrefixedStream, rank
-from simplugin.simulation.lookahead import conclude_trial
+from simplugin.simulation.lookahead import conclude_trial, started_branches
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
 from simplugin.simulation.process.environment import adopt, forbid_simulations
 from simplugin.simulation.process.failures import full_trace_error, platform_error
@@ -438,10 +438,14 @@ def simulate(
     except BaseException as error:
         conclude_trial(error)
         raise
-    conclude_trial(lambda: result_of(back_end.collect(), {}))
+
+    def collected() -> dict[str, Any]:
+        return back_end.collect() | {"branches": started_branches()}
+
+    conclude_trial(lambda: result_of(collected(), {}))
     owner.ended()
     try:
-        return _packed_result(back_end.collect())
+        return _packed_result(collected())
     except MemoryError:
         if not settings.options.trace:
             raise
