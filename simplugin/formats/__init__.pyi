@@ -1,7 +1,9 @@
 from .batsim import read_batsim as read_batsim
 from .check import check as check
 from .check import exit_status as exit_status
+from .elastisim import read_elastisim as read_elastisim
 from .federations import read_federation as read_federation
+from .job_log_files import read_job_log as read_job_log
 from .job_schedules import read_job_schedule as read_job_schedule
 from .job_schedules import write_batsim_jobs as write_batsim_jobs
 from .job_schedules import write_evalys as write_evalys

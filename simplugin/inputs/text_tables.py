@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -100,7 +101,7 @@ def read_table(path: FilePath) -> TextTable:
     """
     data = read_bytes(path, WorkloadFileError, most=LARGEST_TABLE)
     text = decoded(data, path, WorkloadFileError)
-    header, *_ = text.splitlines() or [""]
+    header = io.StringIO(text, newline="").readline()
     separator = max(_SEPARATORS, key=header.count)
     rows = _rows(text, path, separator)
     _, names = next(rows, (1, [""]))
@@ -127,7 +128,8 @@ def read_table(path: FilePath) -> TextTable:
 def _rows(text: str, path: FilePath, separator: str) -> Iterator[tuple[int, Sequence[str]]]:
     """Yield the number of the line that a row begins on, and its fields; no blank ones."""
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if separator in ",;" else csv.QUOTE_NONE
-    lines = text.splitlines(keepends=True)
+    # Lines end as editors have it, not in all places where str.splitlines splits.
+    lines = io.StringIO(text, newline="")
     reader = csv.reader(lines, delimiter=separator, quoting=quoting)
     while True:
         number = reader.line_num + 1
