@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 
 from simplugin.core.errors import WorkloadError, WorkloadFileError
 from simplugin.inputs.documents import JsonValue, read_json
@@ -90,7 +89,8 @@ def _read_job(place: JsonValue, profiles: _Profiles, points: OpenPoints) -> Job:
         limit = walltime.number(negative=True)
         if limit != -1 and limit <= 0:
             raise walltime.error(f"this is {limit:g} s", "give a time > 0, or -1 for none")
-    _note_others(place, _JOB, "jobs", points)
+    for key in sorted(place.members().keys() - _JOB):
+        points.note(f"{shown(key)} of jobs", "not used")
     return Job(
         id=_identifier(place.member("id")),
         submit=place.member("subtime").number(),
@@ -131,13 +131,6 @@ def _wanted(extra: JsonValue | None, size: int, points: OpenPoints) -> tuple[int
             f"desired_allocation has {len(wanted)} nodes, the job {size}", "give as many"
         )
     return wanted
-
-
-def _note_others(place: JsonValue, used: Iterable[str], what: str, points: OpenPoints) -> None:
-    """Count the members of an object that are not used."""
-    for key in place.members():
-        if key not in used:
-            points.note(f"{shown(key)} of {what}", "not used")
 
 
 class _Profiles:
@@ -184,7 +177,6 @@ class _Profiles:
                 self._read[name, size] = self._made(means, place, size, depth)
             except WorkloadError as error:  # for products out of range
                 raise place.error(str(error), "give smaller amounts") from None
-            _note_others(place, {"type", *_MEMBERS[means]}, "profiles", self._points)
         return self._read[name, size]
 
     def _made(self, kind: str, place: JsonValue, size: int, depth: int) -> JobWork:
@@ -214,6 +206,9 @@ class _Profiles:
     def _storage(self, place: JsonValue, size: int) -> JobWork:
         """Return reads and writes of a storage by all nodes."""
         nodes = 1 if _spread(place) else size
+        label = place.get("storage")
+        other = label is not None and label.text() != "pfs"
+        self._points.note("profiles with a storage other than pfs", "the shared disk", other)
         read, written = (
             0.0 if (found := place.get(key)) is None else found.number() * nodes
             for key in ("bytes_to_read", "bytes_to_write")
@@ -273,13 +268,3 @@ _NAMES = {
     "sequence": "composed sequential_composition SequentialCompositionProfile",
 }
 _KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
-# The members that are used.
-_MEMBERS = {
-    "delay": ("delay",),
-    "parallel": _AMOUNTS,
-    "homogeneous": (*_AMOUNTS, "generation_strategy"),
-    "total": _AMOUNTS,
-    "storage": ("bytes_to_read", "bytes_to_write", "size", "direction", "generation_strategy"),
-    "staging": ("nb_bytes", "from", "to"),
-    "sequence": ("seq", "repeat"),
-}

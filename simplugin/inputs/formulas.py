@@ -34,18 +34,10 @@ _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
     ast.NotEq: operator.ne,
 }
 _FUNCTIONS: dict[str, Callable[..., float]] = {
-    "abs": abs,
-    "ceil": math.ceil,
-    "exp": math.exp,
-    "floor": math.floor,
-    "log": math.log,
-    "log10": math.log10,
-    "log2": math.log2,
-    "max": max,
-    "min": min,
-    "pow": math.pow,
+    **{each.__name__: each for each in (abs, max, min)},
+    **{each.__name__: each for each in (math.ceil, math.exp, math.floor, math.pow, math.sqrt)},
+    **{each.__name__: each for each in (math.log, math.log2, math.log10)},
     "round": lambda value: math.floor(value + 0.5),
-    "sqrt": math.sqrt,
 }
 
 

@@ -81,7 +81,6 @@ def test_jobs_and_what_is_left_open(tmp_path):
     )
     assert {point.what: point.number for point in log.left_open} == {
         "'cores' of jobs": 1,
-        "'np' of profiles": 2,
         "profiles that no job has": 1,
     }
 
