@@ -2,12 +2,12 @@
 
 ::
 
-    python benchmarks/lookahead.py --workflows DIRECTORY [--part P] [--most N] [--sites ...]
-                                   [--schedulers ...] [--json] [FILE ...]
+    python benchmarks/lookahead.py --workflows DIRECTORY [--part P] [--most N] [--together]
+                                   [--sites ...] [--schedulers ...] [--json] [FILE ...]
 
 HEFT, PEFT, min-min and wps_width execute real workflows, DAX or WfFormat files of the directory, on
 a part of the processors of each cluster of sites of Grid'5000; lag distributes bags over trees.
-Each runs alone and with a rollout of at most `most` options a choice.
+Each does so alone and with a rollout of at most `most` options a choice.
 """
 
 from __future__ import annotations
@@ -53,18 +53,19 @@ def platform(site: str, part: float) -> dict[str, Any]:
 
 
 def scenarios(
-    directory: Path, files: list[str], sites: list[str], schedulers: list[str], part: float
+    directory: Path, files: list[list[str]], sites: list[str], schedulers: list[str], part: float
 ) -> Iterator[tuple[str, Any]]:
     """Yield title and document of each scenario."""
-    for name, site, scheduler in product(files, sites, schedulers):
-        tasks = read_task_graph(directory / name).n_tasks
-        graph = {"file": str((directory / name).resolve()), "lenient": True}
-        title = f"{Path(name).name.split('.')[0]} ({tasks}), {site}, {scheduler}"
+    for names, site, scheduler in product(files, sites, schedulers):
+        tasks = sum(read_task_graph(directory / name).n_tasks for name in names)
+        graphs = [{"file": str((directory / name).resolve()), "lenient": True} for name in names]
+        short = " + ".join(Path(name).name.split(".")[0] for name in names)
+        title = f"{short} ({tasks}), {site}, {scheduler}"
         yield (
             title,
             {
                 "platform": platform(site, part),
-                "workload": {"kind": "taskgraphs", "graphs": [graph]},
+                "workload": {"kind": "taskgraphs", "graphs": graphs},
                 "scheduler": {"name": f"taskgraphs.{scheduler}"},
             },
         )
@@ -94,10 +95,12 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=3)
     parser.add_argument("--sites", nargs="+", choices=SITES, default=list(SITES))
     parser.add_argument("--schedulers", nargs="+", choices=SCHEDULERS, default=list(SCHEDULERS))
+    parser.add_argument("--together", action="store_true", help="all files at the same time")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     rows = []
-    of = chosen.workflows, chosen.files, chosen.sites, chosen.schedulers, chosen.part
+    files = [chosen.files] if chosen.together else [[name] for name in chosen.files]
+    of = chosen.workflows, files, chosen.sites, chosen.schedulers, chosen.part
     for title, document in scenarios(*of):
         scheduler = document["scheduler"]
         alone = measured(document, HERE / "lookahead.toml")

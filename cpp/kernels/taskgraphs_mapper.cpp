@@ -201,7 +201,7 @@ Candidate Mapper::best(Index task, double now)
 void Mapper::place(Index task, Candidate const& candidate, double now)
 {
   if (rules_.together) {
-    busy_before_.push_back(busy_);
+    busy_before_.insert(busy_before_.end(), busy_.begin(), busy_.end());
     collect_inputs(task, candidate.cluster, candidate.count);
     for (std::size_t at = 0; at < busy_.size(); at++)
       if (passing_[at] > 0)
@@ -398,8 +398,9 @@ std::vector<Index> Mapper::deviate(double now, Index task, Integers const& proce
   order_.erase(from, order_.end());
   pending_.resize(pending_.size() - later.size() - 1);
   if (rules_.together) {
-    busy_ = busy_before_[order_.size()];
-    busy_before_.resize(order_.size());
+    auto const before = order_.size() * busy_.size();
+    std::copy_n(busy_before_.begin() + static_cast<std::ptrdiff_t>(before), busy_.size(), busy_.begin());
+    busy_before_.resize(before);
   }
   update(now);
   auto const count = static_cast<Index>(chosen.size());

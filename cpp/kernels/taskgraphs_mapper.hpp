@@ -233,9 +233,9 @@ private:
   std::vector<Moved> moved_; // of the inputs, if the rest is kept
   std::vector<double> sent_; // by each task, to all that follow it
   std::vector<double> received_;
-  std::vector<double> busy_;                     // until when each switch has data to pass on
-  std::vector<double> passing_;                  // what a task's data add to that
-  std::vector<std::vector<double>> busy_before_; // `busy_` before each of the mapped tasks, in their order
+  std::vector<double> busy_;        // until when each switch has data to pass on
+  std::vector<double> passing_;     // what a task's data add to that
+  std::vector<double> busy_before_; // `busy_` before each of the mapped tasks, in their order
 
   double time(Index task, Index count, Index cluster) const
   {

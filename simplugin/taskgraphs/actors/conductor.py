@@ -156,8 +156,11 @@ class TaskProgress:
         if rank is None:
             return list(queue)
         # Only the first one can have started.
-        started = [each for each in [*queue][:1] if self.has_started(each)]
-        return started + [each for each in [*queue][len(started) :] if rank[each] < rank[task]]
+        return [
+            each
+            for number, each in enumerate(queue)
+            if rank[each] < rank[task] or (not number and self.has_started(each))
+        ]
 
     def has_started(self, task: int) -> bool:
         """Return True if a mapped task was returned to be started."""
@@ -383,7 +386,9 @@ class _Run:
 
         def free(processor: int) -> float:
             queue = self.progress.before(task, processor, self.rank)
-            runs = queue and self.progress.has_started(queue[0])
+            if not queue:
+                return now
+            runs = self.progress.has_started(queue[0])
             return self.estimates.free(now, queue, self.began[queue[0]] if runs else None)
 
         options = MappingOptions(

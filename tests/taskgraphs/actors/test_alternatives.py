@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_graphs import graph_of, star
+from small_graphs import graph_of, random_scene, star
 
 from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import MultiCluster
@@ -180,6 +180,43 @@ def test_the_compiled_mapper_learns_of_a_deviation():
     assert mapper.forecast(0.0).tolist() == pytest.approx([4.0])
     with pytest.raises(ValueError, match="one cluster"):
         mapper.deviate(0.0, first.task, [0, 1])
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    packing=st.sampled_from(["off", "earliest", "largest"]),
+    redistribution=st.sampled_from(["alone", "together"]),
+    local=st.sampled_from(["sent", "kept"]),
+)
+def test_a_deviation_to_the_same_place_changes_nothing(seed, packing, redistribution, local):
+    graphs, _, site = random_scene(seed)
+    allocations = [Allocator(graph, site).scrap_max(1.0) for graph in graphs.graphs]
+    rules = ModelAssumptions(packing=packing, redistribution=redistribution)
+    entries = [
+        int(task)
+        for graph, first in zip(graphs.graphs, graphs.first, strict=False)
+        for task in first + graph.entries
+    ]
+
+    def plain(found):
+        return [(each.task, each.processors.tolist(), each.start, each.finish) for each in found]
+
+    plain_mapper, mapper = (Mapper(graphs, allocations, site, rules, local=local) for _ in range(2))
+    mapped = mapper.map_ready(5.0, entries)
+    assert plain(plain_mapper.map_ready(5.0, entries)) == plain(mapped)
+    for number in (seed % len(mapped), 0):
+        again = mapper.deviate(5.0, mapped[number].task, mapped[number].processors.tolist())
+        assert plain(again) == plain(mapped[number + 1 :])
+    # The tasks that follow are placed alike.
+    for task, _, start, finish in plain(mapped):
+        for each in (plain_mapper, mapper):
+            each.started(task, start)
+            each.finished(task, finish)
+    after = sorted({int(each) for task in entries for each in graphs.successors.of(task)})
+    ready = [task for task in after if set(graphs.predecessors.of(task)) <= set(entries)]
+    late = max(each.finish for each in mapped)
+    assert plain(plain_mapper.map_ready(late, ready)) == plain(mapper.map_ready(late, ready))
 
 
 def test_a_schedule_out_of_order_is_refused():
