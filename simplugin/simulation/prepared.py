@@ -6,14 +6,15 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from simplugin.platforms import Platform
 from simplugin.simulation.options import SimulationOptions
 from simplugin.simulation.placement import Placement
-from simplugin.simulation.result import Result
-from simplugin.simulation.simulate import simulate
-from simplugin.simulation.stepping import Simulation, simulation
+
+if TYPE_CHECKING:
+    from simplugin.simulation.result import Result
+    from simplugin.simulation.stepping import Simulation
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -45,6 +46,9 @@ class PreparedSimulation(Generic[T]):
 
     def run(self) -> T:
         """Simulate; raise as `simulate` does, or as `errors` translates it."""
+        # Loaded late: checking a scenario needs no numpy.
+        from simplugin.simulation.simulate import simulate
+
         with self.errors():
             result = simulate(self.platform, self.placements, **self.options.keywords())
         return self.outcome(result)
@@ -52,6 +56,8 @@ class PreparedSimulation(Generic[T]):
     @contextlib.contextmanager
     def paused(self) -> Iterator[Simulation]:
         """Start the simulation, which pauses before the first event, as `simulation` does."""
+        from simplugin.simulation.stepping import simulation
+
         with simulation(self.platform, self.placements, **self.options.keywords()) as sim:
             yield sim
 

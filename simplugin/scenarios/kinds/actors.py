@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, model_validator
@@ -18,7 +19,6 @@ from simplugin.inputs.sections import ExistingFile, LookaheadSection, Reference,
 from simplugin.results.row import Row
 from simplugin.scenarios.scenario import Scenario, ScenarioResult, WorkloadKind
 from simplugin.scenarios.sections import Hosts
-from simplugin.simulation.lookahead import end_date
 from simplugin.simulation.placement import Placement, placements
 from simplugin.simulation.prepared import PreparedSimulation
 
@@ -182,7 +182,7 @@ def prepare(scenario: Scenario, *, choices: bool = True) -> PreparedSimulation[S
         except DeploymentError as error:
             message = f"{dotted(path)}: {error.message}"
             raise scenario.error(message, *path, remedy=error.remedy) from error
-    chooser = scenario.rollout("workload", end_date)
+    chooser = scenario.rollout("workload", attrgetter("clock"))
     return PreparedSimulation(
         platform,
         actors,
