@@ -21,6 +21,8 @@ from .job_logs import offered_load as offered_load
 from .job_logs import scaled_log as scaled_log
 from .job_logs import trace_jobs as trace_jobs
 from .job_schedules import JobSchedule as JobSchedule
+from .job_schedules import node_ranges as node_ranges
+from .job_schedules import schedule_trace as schedule_trace
 from .lublin import LublinModel as LublinModel
 from .lublin import lublin as lublin
 from .shared_deployment import AlphaFair as AlphaFair
