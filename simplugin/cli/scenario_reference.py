@@ -10,6 +10,7 @@ import sys
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -194,6 +195,7 @@ def _shown(kind: Any, default: Any) -> str:
 
 def _meaning(thing: Any, name: str) -> str:
     """Return the description of a parameter or attribute, resolving references to others."""
+    thing = thing.func if isinstance(thing, partial) else thing
     for place in inspect.getmro(thing) if isinstance(thing, type) else (thing,):
         text = documented(place).get(name, ("", ""))[1]
         all_of = None if text else _ALL_ELSEWHERE.search(place.__doc__ or "")

@@ -18,6 +18,7 @@ import math
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, get_type_hints
 
@@ -68,6 +69,8 @@ class Signature:
         """
         try:
             every = list(inspect.signature(function).parameters.values())
+            while isinstance(function, partial):
+                function = function.func
         except (TypeError, ValueError):
             # Some functions written in C lack a signature.
             return cls({}, {}, takes_any=True)

@@ -108,6 +108,11 @@ class PlatformSection(Section):
             raise ValueError("parameters and seed go with a generator, not with a file")
         return self
 
+    @property
+    def is_given(self) -> bool:
+        """False for the section of a scenario without platform."""
+        return self.file is not None or self.generator is not None
+
 
 def _metric(value: str) -> str:
     """Raise ValueError unless a text is "makespan" or names a function."""

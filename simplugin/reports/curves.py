@@ -153,7 +153,8 @@ def _panel(axes: Axes, curve: Curves) -> None:
     if curve.names:
         axes.margins(y=0.1)
     axes.spines[["top", "right"]].set_visible(False)
-    if len(curve.series) + len(curve.lines) > 1:
+    # One of several panels of a figure has a key as well.
+    if len({*curve.series, *curve.groups}) + len(curve.lines) > 1:
         key = axes.legend(
             loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8.5,
             handlelength=1.8,

@@ -35,6 +35,8 @@ _GAP, _MOST_GAPS = 0.02, 0.3
 _MOST_NAMED = 24
 # Height of a transfer, in processors.
 _THIN = 0.35
+# Width of the edges of bars, and the largest part of a bar that an edge takes [pt].
+_EDGE, _EDGE_PART = 0.35, 0.12
 _FONT, _SMALL_FONT = 6.5, 4.5
 _NAME = 9.0
 # Margin of a line, and the widest name of a cluster [inch].
@@ -172,17 +174,25 @@ class _Drawing:
     def _bars(self, axes: Axes) -> None:
         """Draw all blocks as one collection."""
         bars = [bar for bar, _, _ in self.blocks]
-        dates = [bar.start for bar in bars], [bar.finish for bar in bars]
+        dates = np.array([(bar.start, bar.finish) for bar in bars]).reshape(-1, 2).T
         first, count = np.array([block[1:] for block in self.blocks], int).reshape(-1, 2).T
         places = self.bottom[first], self.top[first + count - 1]
         colours = [group_colour(bar.group) for bar in bars]
-        style = {"facecolors": colours, "edgecolors": "white", "linewidths": 0.35, "zorder": 3}
-        add_bars(axes, dates, places, style)
+        across, up = self._scale()
+        # Short bars have thin edges, which would hide them.
+        sides = (dates[1] - dates[0]) * across, (places[1] - places[0]) * up
+        edges = np.minimum(_EDGE, _EDGE_PART * np.minimum(*sides))
+        style = {"facecolors": colours, "edgecolors": "white", "linewidths": edges, "zorder": 3}
+        add_bars(axes, (dates[0], dates[1]), places, style)
+
+    def _scale(self) -> tuple[float, float]:
+        """Return the points of a second, and of a processor."""
+        across = (WIDTH - _SIDES) * 72 / (self.end * 1.005)
+        return across, self.inches * 72 / self.extent
 
     def _labels(self, axes: Axes) -> None:
         """Write labels on the largest block of each bar if they fit."""
-        across = (WIDTH - _SIDES) * 72 / (self.end * 1.005)
-        up = self.inches * 72 / self.extent
+        across, up = self._scale()
         largest: dict[int, tuple[Bar, int, int]] = {}
         for block in self.blocks:
             known = largest.setdefault(id(block[0]), block)

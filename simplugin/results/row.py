@@ -25,7 +25,8 @@ class Metric:
     value : float, int, str or None
         None if the run lacks it.
     unit : str
-        SimGrid's symbol (``s``, ``flop``, ``byte``, ``J``), empty for counts and ratios.
+        SimGrid's symbol (``s``, ``flop``, ``byte``, ``J``), ``%`` for a ratio in percent, empty for
+        counts and plain ratios.
     sense : {"min", "max"}, optional
         The better direction, if known.
     """
@@ -140,9 +141,10 @@ class Row:
             value = metric.value
             if value is None or (metric.name in _ZERO_IS_SILENT and not value):
                 continue
-            ratio = metric.name == "utilisation" and isinstance(value, float)
+            of_hosts = metric.name == "utilisation" and not metric.unit
+            ratio = isinstance(value, float) and (of_hosts or metric.unit == "%")
             shown = percent(float(value)) if ratio else readable(value, metric.unit)
-            name = f"{metric.name} of used hosts" if ratio else metric.name.replace("_", " ")
+            name = "utilisation of used hosts" if of_hosts else metric.name.replace("_", " ")
             lines.append((name, shown))
         if self.best is not None:
             what = f"{self.best.proof} of {self.best.metric.replace('_', ' ')}"

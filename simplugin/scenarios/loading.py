@@ -242,7 +242,15 @@ class Sections(Section):
 @lru_cache
 def _sections_of(kind: str) -> type[Sections]:
     """Return the sections of scenarios of a kind."""
-    return create_model("Sections", __base__=Sections, workload=(kind_called(kind).workload, ...))
+    found = kind_called(kind)
+    # Without its validation, which wants a source.
+    default = ... if found.needs_platform else PlatformSection.model_construct()
+    return create_model(
+        "Sections",
+        __base__=Sections,
+        platform=(PlatformSection, default),
+        workload=(found.workload, ...),
+    )
 
 
 def _checked(

@@ -45,8 +45,8 @@ class ReferenceChecker:
         document : mapping
             A scenario with valid values.
         """
-        platform, workload = document["platform"], document["workload"]
-        if self._is_new("platform", platform):
+        platform, workload = document.get("platform"), document["workload"]
+        if platform is not None and self._is_new("platform", platform):
             yield from self._of_generator(document)
         named = _references(document)
         wrong = [each for path, name in named for each in self._of_reference(name, path)]

@@ -181,6 +181,8 @@ class WorkloadKind:
         The files that need a trace.
     prepare : PreparesScenario, optional
         Makes the simulation; None if the kind offers no choices.
+    needs_platform : bool
+        False if ``[platform]`` may be missing.
     """
 
     workload: type[BaseModel]
@@ -190,6 +192,7 @@ class WorkloadKind:
     outputs: tuple[str, ...] = ("result", "trace", "gantt")
     need_trace: tuple[str, ...] = ("trace", "gantt")
     prepare: PreparesScenario | None = None
+    needs_platform: bool = True
 
     @property
     def scheduler_names(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ KINDS = {
     "actors": "simplugin.scenarios.kinds.actors:KIND",
     "bags": "simplugin.scenarios.kinds.bags:KIND",
     "bundles": "simplugin.scenarios.kinds.market:KIND",
+    "jobs": "simplugin.scenarios.kinds.jobs:KIND",
     "fair_sharing": "simplugin.scenarios.kinds.pricing:KIND",
     "taskgraphs": "simplugin.scenarios.kinds.taskgraphs:KIND",
 }

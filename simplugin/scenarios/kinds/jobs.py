@@ -1,0 +1,317 @@
+"""Workloads of kind "jobs": batch jobs that are submitted to a queue."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import fields, replace
+from functools import partial
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field, model_validator
+
+from simplugin.core.errors import WorkloadError
+from simplugin.formats.batsim import read_batsim
+from simplugin.formats.swf import read_swf
+from simplugin.inputs.files import unpacked_name
+from simplugin.inputs.messages import InvalidValueError
+from simplugin.inputs.parameters import Signature
+from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Bandwidth, Time
+from simplugin.inputs.sections import ExistingFile, Section
+from simplugin.jobs.actors.batch_system import JobConditions
+from simplugin.jobs.assessment import JobAssessment
+from simplugin.jobs.execution import execute
+from simplugin.jobs.policies.shipped import POLICIES
+from simplugin.jobs.policy import JobPolicy
+from simplugin.scenarios.scenario import Scenario, ScenarioResult, Schedulers, WorkloadKind
+from simplugin.scenarios.schedulers import (
+    PARAMETERS,
+    ChosenScheduler,
+    policy_of,
+    read_scheduler,
+)
+from simplugin.scenarios.sections import Hosts
+from simplugin.simulation.options import SimGridOptions
+from simplugin.workloads.batch_jobs import JobLog
+from simplugin.workloads.job_logs import cut_log, scaled_log, trace_jobs
+from simplugin.workloads.lublin import LublinModel, lublin
+
+Format = Literal["swf", "batsim", "sacct", "elastisim"]
+# Formats by suffixes.
+_SUFFIXES: dict[str, Format] = {
+    ".swf": "swf", ".json": "batsim", ".csv": "sacct", ".tsv": "sacct", ".txt": "sacct",
+}  # fmt: skip
+# The keys that go with one source of jobs only.
+_KEYS = {
+    "file": ("format", "lenient", "dependencies", "node"),
+    "generator": ("overestimate", "model", "seed"),
+}
+
+
+class JobsWorkload(Section):
+    """``[workload]`` of kind "jobs": a log, or jobs that are drawn, then cut and scaled.
+
+    Attributes
+    ----------
+    file : path, optional
+        A log, perhaps compressed.
+    format : {"swf", "batsim", "sacct", "elastisim"}, optional
+        Its format; by default that of its suffix: ``.swf``, ``.json`` for Batsim, ``.csv``,
+        ``.tsv`` or ``.txt`` for a table of Slurm's sacct.
+    lenient : bool
+        True to leave out jobs of an SWF file with invalid fields, instead of an error.
+    dependencies : bool
+        False to ignore preceding jobs and think times of an SWF file.
+    node : {"nodes", "cores"}
+        What a node of a table of sacct is: one of Slurm's, or a core.
+    generator : {"lublin"}, optional
+        Instead of a file: the model of Lublin and Feitelson, see `simplugin.workloads.lublin`.
+    overestimate : float, optional
+        Of drawn jobs, the largest excess of a requested time, in run times.
+    model : dict of str to float
+        Parameters of the generator's model, by the names of `LublinModel`.
+    seed : int, optional
+        Seed of the generator; by default that of the simulation.
+    n_jobs : int, optional
+        Number of jobs: the first ones of a log, or those that are drawn.
+    n_nodes : int, optional
+        Nodes of the machine; by default those of the platform, or of the log.
+    start, end : float
+        Keep the jobs submitted from the start and before the end [s]; the start becomes date 0.
+    load : float, optional
+        Submit jobs faster or slower, so that the work submitted is this part of what the nodes can
+        do until the last submission.
+    time : float
+        Instead of a load: factor of all dates of submission.
+    """
+
+    file: ExistingFile | None = None
+    format: Format | None = None
+    lenient: bool = False
+    dependencies: bool = True
+    node: Literal["nodes", "cores"] = "nodes"
+    generator: Literal["lublin"] | None = None
+    overestimate: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    model: dict[str, float] = Field(default_factory=dict)
+    seed: Annotated[int, Field(ge=0)] | None = None
+    n_jobs: Annotated[int, Field(ge=1)] | None = None
+    n_nodes: Annotated[int, Field(ge=1)] | None = None
+    start: Annotated[Time, NOT_NEGATIVE] = 0.0
+    end: Annotated[Time, POSITIVE] | None = None
+    load: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    time: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+
+    @model_validator(mode="after")
+    def _one_source(self) -> JobsWorkload:
+        """Raise ValueError unless there is one source, with its own keys."""
+        if (self.file is None) == (self.generator is None):
+            raise ValueError("give either a file or a generator")
+        source, other = ("file", "generator") if self.generator is None else ("generator", "file")
+        for key in _KEYS[other]:
+            if key in self.model_fields_set:
+                message = f"{{key}} goes with a {other}, not with a {source}"
+                raise InvalidValueError(message, "remove it", (key,))
+        if self.file is not None and self.form is None:
+            suffix = unpacked_name(self.file).suffix
+            message = f"the suffix {suffix!r} of {{key}} has no format"
+            names = ", ".join(map(repr, get_args(Format)))
+            raise InvalidValueError(message, f"add format, one of {names}", ("file",))
+        if self.generator is not None and self.n_jobs is None:
+            raise ValueError("a generator needs n_jobs; give a number of jobs")
+        if self.load is not None and "time" in self.model_fields_set:
+            raise InvalidValueError(
+                "{key} cannot be combined with load", "remove one of the two", ("time",)
+            )
+        return self
+
+    @property
+    def form(self) -> Format | None:
+        """The format of the file; None if it is not given and follows from no suffix."""
+        if self.file is None or self.format is not None:
+            return self.format
+        return _SUFFIXES.get(unpacked_name(self.file).suffix.lower())
+
+
+class JobSchedulerSection(Section):
+    """The parameters of the scheduler that are not the policy's own.
+
+    Attributes
+    ----------
+    optimum : bool
+        True to compute the best schedule of up to ten rigid jobs, instead of bounds.
+    hosts : str, optional
+        The hosts of the platform that are nodes; by default all.
+    storage, latency, prologue, epilogue, added, shortest, grace, at_walltime, too_large, passes
+        As in `simplugin.jobs.actors.batch_system.JobConditions`.
+    bandwidth : float, optional
+        As in `simplugin.jobs.actors.batch_system.JobConditions`; by default changes take no time.
+    """
+
+    optimum: bool = False
+    hosts: Hosts | None = None
+    storage: str | None = None
+    latency: Annotated[Time, NOT_NEGATIVE] = 0.0
+    prologue: Annotated[Time, NOT_NEGATIVE] = 0.0
+    epilogue: Annotated[Time, NOT_NEGATIVE] = 0.0
+    added: Annotated[Time, NOT_NEGATIVE] = 0.0
+    shortest: Annotated[Time, NOT_NEGATIVE] = 0.0
+    grace: Annotated[Time, NOT_NEGATIVE] = 0.0
+    at_walltime: Literal["completed", "killed"] = "completed"
+    too_large: Literal["rejected", "blocks"] = "rejected"
+    passes: Literal["date", "event"] = "date"
+    bandwidth: Annotated[Bandwidth, POSITIVE] | None = None
+
+    def conditions(self, hosts: tuple[str, ...]) -> JobConditions:
+        """Return the conditions of an execution on some hosts."""
+        names = {each.name for each in fields(JobConditions)} - {"hosts", "bandwidth"}
+        given = {name: getattr(self, name) for name in names}
+        bandwidth = math.inf if self.bandwidth is None else self.bandwidth
+        return JobConditions(hosts=hosts, bandwidth=bandwidth, **given)
+
+
+def run(scenario: Scenario) -> ScenarioResult:
+    """Execute the jobs, and compare the schedule with bounds."""
+    from simplugin.scenarios.user_metrics import host_choice
+
+    chosen = check(scenario)
+    settings, workload = chosen.settings, scenario.workload
+    platform = scenario.make_platform() if scenario.platform.is_given else None
+    hosts: tuple[str, ...] = ()
+    if platform is None:
+        for key in ("hosts", "storage"):
+            if getattr(settings, key) is not None:
+                raise scenario.error(
+                    f"{key} is given, but there is no platform",
+                    *PARAMETERS, key, remedy="add [platform], or remove it",
+                )  # fmt: skip
+        count = workload.n_nodes
+    else:
+        if workload.n_nodes is not None:
+            message = "n_nodes is given beside a platform, whose hosts are the nodes"
+            raise scenario.error(message, "workload", "n_nodes", remedy="remove it")
+        choice = host_choice(platform)
+        hosts = tuple(choice.chosen([settings.hosts or "*"]))
+        count = len(hosts)
+    log = job_log(scenario, count)
+    with scenario.errors_at("scheduler", "name", of=WorkloadError):
+        policy = _policy(chosen)
+    simulation = scenario.traced_on_demand("trace").keywords()
+    if scenario.simulation.options == SimGridOptions():
+        del simulation["options"]
+    with scenario.errors_at("scheduler", of=WorkloadError):
+        done = execute(
+            log,
+            policy,
+            platform=platform,
+            n_nodes=None if platform else count,
+            conditions=settings.conditions(hosts),
+            **simulation,
+        )
+    with scenario.errors_at(*PARAMETERS, "optimum", of=WorkloadError):
+        found = JobAssessment(done, settings.optimum)
+    outcome = ScenarioResult.of(found, done.result, figures=found.figures())
+    return replace(outcome, schedule=found.chart(scenario.title))
+
+
+def check(scenario: Scenario) -> ChosenScheduler[JobSchedulerSection]:
+    """Return the policy with its parameters, and the conditions.
+
+    Raises
+    ------
+    ScenarioError
+        A parameter of the scheduler, or of the generator's model, is unknown or invalid.
+    """
+    policy = policy_of(scenario, SCHEDULERS)
+    is_function = ":" in scenario.scheduler.name and not inspect.isclass(policy)
+    return read_scheduler(scenario, SCHEDULERS, policy, by_position=int(is_function))
+
+
+def _policy(chosen: ChosenScheduler[JobSchedulerSection]) -> JobPolicy:
+    """Return the policy: of a shipped one or a class what it makes, or the user's function."""
+    make: Callable[..., Any] = chosen.policy
+    if make in POLICIES.values() or inspect.isclass(make):
+        policy: JobPolicy = make(**chosen.parameters)
+        return policy
+    return partial(make, **chosen.parameters) if chosen.parameters else make
+
+
+def job_log(scenario: Scenario, n_nodes: int | None) -> JobLog:
+    """Return the jobs of a scenario, cut and scaled.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario.
+    n_nodes : int, optional
+        Nodes of the machine, if known; those of the log by default.
+
+    Raises
+    ------
+    ScenarioError
+        No job is left, or the number of nodes is needed.
+    WorkloadFileError
+        The file is invalid; the message names the line.
+    """
+    workload: JobsWorkload = scenario.workload
+    if workload.file is None:
+        log = _drawn(scenario, workload, n_nodes)
+    else:
+        with scenario.errors_at("workload", "file", of=WorkloadError):
+            log = _read(workload)
+    known = log.n_nodes if n_nodes is None else n_nodes
+    if known is None:
+        message = f"{workload.file and workload.file.name} does not tell the nodes of the machine"
+        raise scenario.error(message, "workload", remedy="add n_nodes, or a platform")
+    cut = workload.start > 0 or workload.end is not None or workload.n_jobs is not None
+    with scenario.errors_at("workload", of=WorkloadError):
+        if cut:
+            last = math.inf if workload.end is None else workload.end
+            log = cut_log(log, workload.start, last, workload.n_jobs)
+        if workload.load is not None or workload.time != 1:
+            log = scaled_log(log, load=workload.load, n_nodes=known, time=workload.time)
+    return replace(log, n_nodes=known)
+
+
+def _read(workload: JobsWorkload) -> JobLog:
+    """Return the jobs of a file."""
+    assert workload.file is not None
+    match workload.form:
+        case "swf":
+            trace = read_swf(workload.file, lenient=workload.lenient)
+            return trace_jobs(trace, dependencies=workload.dependencies)
+        case _:
+            return read_batsim(workload.file)
+
+
+def _drawn(scenario: Scenario, workload: JobsWorkload, n_nodes: int | None) -> JobLog:
+    """Return the jobs of the generator."""
+    assert workload.n_jobs is not None
+    if n_nodes is None:
+        message = "the generator needs the nodes of the machine"
+        raise scenario.error(message, "workload", remedy="add n_nodes, or a platform")
+    values, problems = Signature.of(LublinModel).read(workload.model, ("workload", "model"))
+    if problems:
+        raise scenario.errors(problems)
+    seed = scenario.simulation.seed if workload.seed is None else workload.seed
+    with scenario.errors_at("workload", of=(WorkloadError, TypeError)):
+        trace = lublin(
+            workload.n_jobs,
+            n_nodes,
+            seed=seed,
+            overestimate=workload.overestimate,
+            model=LublinModel(**values),
+        )
+        return trace_jobs(trace)
+
+
+SCHEDULERS = Schedulers("jobs", POLICIES, JobSchedulerSection)
+KIND = WorkloadKind(
+    JobsWorkload,
+    run,
+    SCHEDULERS,
+    check,
+    outputs=("result", "gantt", "curves"),
+    need_trace=("trace",),
+    needs_platform=False,
+)
