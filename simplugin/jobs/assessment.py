@@ -20,6 +20,7 @@ from simplugin.results.curves import CurvePlot
 from simplugin.results.row import Best, Metric
 from simplugin.results.tables import Cell, ResultTable, left_open
 from simplugin.workloads.batch_jobs import AmdahlWork, Job
+from simplugin.workloads.job_schedules import JobSchedule
 
 Floats = NDArray[np.float64]
 
@@ -64,6 +65,8 @@ class JobAssessment:
         The execution.
     optimum : bool
         True to compute the least makespan, and the least mean turnaround, of up to ten rigid jobs.
+    measured : JobSchedule, optional
+        A schedule of the same jobs to show beside, such as that of the real machine.
 
     Raises
     ------
@@ -73,6 +76,7 @@ class JobAssessment:
 
     execution: JobExecution
     optimum: bool = False
+    measured: JobSchedule | None = None
 
     def __post_init__(self) -> None:
         """Raise WorkloadError if the optimum cannot be computed."""
@@ -171,6 +175,8 @@ class JobAssessment:
             ("proof", ""),
         )
         tables = [ResultTable("Bounds", columns, self._gaps())] if self.bounds else []
+        if self.measured is not None:
+            tables.append(self._beside(self.measured))
         users: dict[str, list[int]] = {}
         for place, job in enumerate(jobs):
             users.setdefault(job.user, []).append(place)
@@ -180,6 +186,24 @@ class JobAssessment:
         classes = by_class([job.size for job in jobs])
         tables.append(self._groups("Sizes", "size", classes))
         return (*tables, *left_open([("log", self.execution.log.left_open)]))
+
+    def _beside(self, measured: JobSchedule) -> ResultTable:
+        """Return the measures of the measured schedule and of the simulated one."""
+        known = measures(measured, self.execution.n_nodes)
+        lines = []
+        for name, value in self.measures.items():
+            if (real := known.get(name)) is not None and name not in _COUNTS:
+                share = value / real - 1 if real else None
+                lines.append((name.replace("_", " "), real, value, share))
+        columns = ("measure", ""), ("measured", ""), ("simulated", ""), ("difference", "%")
+        starts = dict(zip(measured.ids, measured.start - measured.submit, strict=True))
+        execution = self.execution
+        waits = zip(execution.log.jobs, execution.start - execution.submit, strict=True)
+        apart = np.abs([wait - starts[job.id] for job, wait in waits if job.id in starts])
+        note = f"{len(apart)} jobs are in both"
+        if np.isfinite(apart).any():
+            note += f"; half of their waits differ by at most {np.nanmedian(apart):.4g} s"
+        return ResultTable("Beside the measured schedule", columns, tuple(lines), note)
 
     def _gaps(self) -> tuple[tuple[str, float, float, float | None, str], ...]:
         """Return measure, value, bound, gap and proof of what has a bound."""
@@ -213,22 +237,29 @@ class JobAssessment:
         )  # fmt: skip
         return ResultTable(title, columns, tuple(lines))
 
+    @property
+    def _schedules(self) -> dict[str, JobSchedule]:
+        """The schedules to draw by their names."""
+        own = executed_schedule(self.execution)
+        return (
+            {"nodes": own}
+            if self.measured is None
+            else {"measured": self.measured, "simulated": own}
+        )
+
     def chart(self, title: str = "") -> ScheduleChart:
         """Return the Gantt chart, with the bound of the last end."""
-        schedule = executed_schedule(self.execution)
-        users = [job.user for job in self.execution.log.jobs]
+        users = {job.id: job.user for job in self.execution.log.jobs}
         dates = {}
         if (best := self.best) is not None:
             first = float(self.execution.submit[self.ran].min())
             dates[f"{best.proof} of the last end"] = first + best.value
-        return job_chart(
-            {"nodes": schedule}, self.execution.n_nodes, title, users=users, dates=dates
-        )
+        return job_chart(self._schedules, self.execution.n_nodes, title, users=users, dates=dates)
 
     def figures(self) -> tuple[CurvePlot, ...]:
         """Return queue, utilisation and cumulative counts over time."""
-        schedule = executed_schedule(self.execution)
-        return job_curves({"nodes": schedule}, self.execution.n_nodes, self.execution.steps)
+        steps = self.execution.steps if self.measured is None else ()
+        return job_curves(self._schedules, self.execution.n_nodes, steps)
 
 
 def _mean(values: Floats) -> float | None:

@@ -32,9 +32,9 @@ def executed_schedule(execution: JobExecution) -> JobSchedule:
     held = [mask.bit_count() for mask in execution.nodes]
     return JobSchedule(
         ids=tuple(job.id for job in jobs),
-        submit=execution.submit,
-        start=execution.start,
-        end=execution.end,
+        submit=execution.submit.astype(np.float64),
+        start=execution.start.astype(np.float64),
+        end=execution.end.astype(np.float64),
         sizes=np.array([own or job.size for own, job in zip(held, jobs, strict=True)]),
         nodes=tuple(map(nodes_of, execution.nodes)),
         states=execution.state,
@@ -61,7 +61,7 @@ def job_chart(
     n_nodes: int,
     title: str = "",
     *,
-    users: Sequence[str] = (),
+    users: Mapping[str, str] | None = None,
     dates: Mapping[str, float] | None = None,
 ) -> ScheduleChart:
     """Return the Gantt chart of schedules of jobs on nodes, below each other to compare them.
@@ -76,9 +76,9 @@ def job_chart(
         Nodes of the machine.
     title : str
         Title of the chart.
-    users : sequence of str, shape (n_jobs,)
-        The user of each job of the first schedule. If there are 2 to 12, each has a colour;
-        otherwise classes of size have.
+    users : mapping of str to str, optional
+        The user of each job by its id. If there are 2 to 12, each has a colour; otherwise classes
+        of size have.
     dates : mapping of str to float, optional
         Dates to mark by their names [s].
 
@@ -90,14 +90,15 @@ def job_chart(
     group_of: dict[str, str] = {}
     for each in schedules.values():
         group_of |= dict(zip(each.ids, map(size_class, each.sizes.tolist()), strict=True))
-    if 2 <= len(set(users)) <= _MOST_USERS:
-        groups = sorted(set(users))
-        group_of |= dict(zip(next(iter(schedules.values())).ids, users, strict=True))
+    classes = set(group_of.values())
+    known = set((users or {}).values())
+    by_user = users is not None and 2 <= len(known) <= _MOST_USERS
+    if by_user:
+        group_of = {id_: (users or {}).get(id_, "") or "(unknown)" for id_ in group_of}
+        groups = sorted(set(group_of.values()))
     else:
-        known = set(group_of.values())
-        groups = [
-            name for power in range(_LARGEST_CLASS + 1) if (name := size_class(4**power)) in known
-        ]
+        groups = [size_class(4**each) for each in range(_LARGEST_CLASS + 1)]
+        groups = [name for name in groups if name in classes]
     number = {name: place for place, name in enumerate(groups)}
     bars, clusters, facts = [], [], []
     first = 0
@@ -118,10 +119,10 @@ def job_chart(
         )
     if len(schedules) > 1:
         facts = [f"{name}: {fact}" for name, fact in zip(schedules, facts, strict=True)]
-    colours = "users" if group_of and set(groups) == set(users) else "sizes"
+    facts.append(f"colours: {'users' if by_user else 'sizes'}")
     return ScheduleChart(
         "schedule", title, tuple(clusters), tuple(groups), tuple(bars),
-        facts=f"{'; '.join(facts)}; colours: {colours}", dates=dict(dates or {}),
+        facts="; ".join(facts), dates=dict(dates or {}),
     )  # fmt: skip
 
 
@@ -169,20 +170,25 @@ def job_curves(
         ``queue``, ``utilisation`` and ``cumulative``.
     """
     several = len(schedules) > 1
+    span = (
+        min(float(np.min(each.submit, initial=np.inf)) for each in schedules.values()),
+        max(float(np.nanmax(each.end, initial=0.0)) for each in schedules.values()),
+    )
     queue, used, counts = {}, {}, {}
     for name, each in schedules.items():
         before = f"{name}, " if several else ""
         ran = each.started()
         submit, start, end = each.submit[ran], each.start[ran], each.end[ran]
         one = np.ones(len(start))
-        queue[name] = _steps(np.append(submit, start), np.append(one, -one))
+        queue[name] = _steps(np.append(submit, start), np.append(one, -one), span)
         size = each.sizes[ran].astype(np.float64)
         dates, changes = [*start.tolist(), *end.tolist()], [*size.tolist(), *(-size).tolist()]
         if any(steps):
             dates, changes = _changes(each, steps)
-        used[name if several else "in use"] = _steps(np.array(dates), np.array(changes))
-        for word, column in (("submitted", submit), ("started", start), ("ended", end)):
-            counts[f"{before}{word}"] = _steps(column, one)
+        used[name if several else "in use"] = _steps(np.array(dates), np.array(changes), span)
+        counts.setdefault("submitted", _steps(submit, one, span))
+        for word, column in (("started", start), ("ended", end)):
+            counts[f"{before}{word}"] = _steps(column, one, span)
     time = "time [s]"
     return (
         CurvePlot("queue", "Jobs that wait", time, "jobs", queue, whole=True),
@@ -193,12 +199,13 @@ def job_curves(
     )
 
 
-def _steps(dates: Floats, changes: Floats) -> tuple[Floats, Floats]:
-    """Return the corners of a sum of changes at dates."""
+def _steps(dates: Floats, changes: Floats, span: tuple[float, float]) -> tuple[Floats, Floats]:
+    """Return the corners of a sum of changes at dates, from the begin to the end of a span."""
     known, place = np.unique(dates, return_inverse=True)
     after = np.cumsum(np.bincount(place, changes, minlength=len(known)))
-    before = np.append(0.0, after[:-1])
-    return np.repeat(known, 2), np.stack([before, after], axis=1).ravel()
+    levels = np.stack([np.append(0.0, after[:-1]), after], axis=1).ravel()
+    x = np.concatenate([span[:1], np.repeat(known, 2), span[1:]])
+    return x, np.concatenate([[0.0], levels, after[-1:] if len(after) else [0.0]])
 
 
 def _changes(schedule: JobSchedule, steps: Sequence[Steps]) -> tuple[list[float], list[float]]:

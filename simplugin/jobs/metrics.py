@@ -5,15 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from simplugin.jobs.execution import JobExecution
+from simplugin.workloads.job_schedules import JobSchedule
 
 # Least run time in slowdowns [s].
 BOUND = 10.0
 
 
-def measures(execution: JobExecution) -> dict[str, float]:
-    """Return the measures of an execution.
+def measures(run: JobExecution | JobSchedule, n_nodes: int | None = None) -> dict[str, float]:
+    """Return the measures of an execution, or of a schedule that was measured.
 
     Means and maxima are over the jobs that started, killed ones included.
+
+    Parameters
+    ----------
+    run : JobExecution or JobSchedule
+        Jobs with their dates.
+    n_nodes : int, optional
+        Nodes of the machine, without which a schedule has no utilisation.
 
     Returns
     -------
@@ -26,32 +34,36 @@ def measures(execution: JobExecution) -> dict[str, float]:
         nodes' time between the first submission and the last end in which they had jobs. If no job
         started, there are only counts.
     """
-    states = execution.state
+    states = run.state if isinstance(run, JobExecution) else run.states
     counts = {
         name: float(states.count(name)) for name in ("completed", "killed", "rejected", "failed")
     }
     if not counts["failed"]:
         del counts["failed"]
     found = {"jobs": float(len(states)), **counts}
-    ran = np.isfinite(execution.end) & np.isfinite(execution.start)
+    ran = np.isfinite(run.end) & np.isfinite(run.start)
     if not ran.any():
         return found
-    submit, start, end = (
-        column[ran] for column in (execution.submit, execution.start, execution.end)
-    )
+    submit, start, end = (column[ran] for column in (run.submit, run.start, run.end))
     turnaround = end - submit
     slowdown = np.maximum(turnaround / np.maximum(end - start, BOUND), 1.0)
     makespan = float(end.max() - submit.min())
-    busy = float(np.sum(node_seconds(execution)[ran]))
-    return found | {
+    found |= {
         "makespan": makespan,
         "mean_wait": float(np.mean(start - submit)),
         "max_wait": float(np.max(start - submit)),
         "mean_turnaround": float(np.mean(turnaround)),
         "mean_bounded_slowdown": float(np.mean(slowdown)),
         "max_bounded_slowdown": float(np.max(slowdown)),
-        "utilisation": busy / (execution.n_nodes * makespan) if makespan else 0.0,
     }
+    if isinstance(run, JobExecution):
+        busy, n_nodes = node_seconds(run)[ran], run.n_nodes
+    else:
+        busy = run.sizes[ran] * (end - start)
+    if n_nodes is not None:
+        whole = n_nodes * makespan
+        found["utilisation"] = float(np.sum(busy)) / whole if whole else 0.0
+    return found
 
 
 def node_seconds(execution: JobExecution) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -69,9 +69,26 @@ class JobSchedule:
 
     def from_first_submission(self) -> JobSchedule:
         """Return the schedule with dates counted from the first submission."""
-        first = float(np.min(self.submit, initial=math.inf))
-        submit, start, end = (each - first for each in (self.submit, self.start, self.end))
+        return self.moved(-float(np.min(self.submit, initial=math.inf)))
+
+    def moved(self, time: float) -> JobSchedule:
+        """Return the schedule with a time added to all dates [s]."""
+        submit, start, end = (each + time for each in (self.submit, self.start, self.end))
         return replace(self, submit=submit, start=start, end=end)
+
+    def of(self, places: Sequence[int]) -> JobSchedule:
+        """Return the schedule of the jobs at some positions."""
+        at = np.asarray(places, np.int64)
+        return JobSchedule(
+            ids=tuple(self.ids[each] for each in places),
+            submit=self.submit[at],
+            start=self.start[at],
+            end=self.end[at],
+            sizes=self.sizes[at],
+            nodes=tuple(self.nodes[each] for each in places),
+            states=tuple(self.states[each] for each in places),
+            walltimes=self.walltimes[at],
+        )
 
 
 def node_ranges(nodes: Iterable[int]) -> str:

@@ -9,10 +9,13 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
+import numpy as np
 from pydantic import Field, model_validator
 
-from simplugin.core.errors import WorkloadError
+from simplugin.core.errors import DeploymentError, WorkloadError
 from simplugin.formats.batsim import read_batsim
+from simplugin.formats.job_schedules import read_job_schedule
+from simplugin.formats.sacct import read_sacct
 from simplugin.formats.swf import read_swf
 from simplugin.inputs.files import unpacked_name
 from simplugin.inputs.messages import InvalidValueError
@@ -24,6 +27,7 @@ from simplugin.jobs.assessment import JobAssessment
 from simplugin.jobs.execution import execute
 from simplugin.jobs.policies.shipped import POLICIES
 from simplugin.jobs.policy import JobPolicy
+from simplugin.platforms.host_choices import ALL
 from simplugin.scenarios.scenario import Scenario, ScenarioResult, Schedulers, WorkloadKind
 from simplugin.scenarios.schedulers import (
     PARAMETERS,
@@ -35,6 +39,7 @@ from simplugin.scenarios.sections import Hosts
 from simplugin.simulation.options import SimGridOptions
 from simplugin.workloads.batch_jobs import JobLog
 from simplugin.workloads.job_logs import cut_log, scaled_log, trace_jobs
+from simplugin.workloads.job_schedules import JobSchedule
 from simplugin.workloads.lublin import LublinModel, lublin
 
 Format = Literal["swf", "batsim", "sacct", "elastisim"]
@@ -84,6 +89,9 @@ class JobsWorkload(Section):
         do until the last submission.
     time : float
         Instead of a load: factor of all dates of submission.
+    measured : path, optional
+        A table of when the jobs really ran, to compare with: of Slurm, Batsim, OAR, ElastiSim or
+        evalys.
     """
 
     file: ExistingFile | None = None
@@ -101,6 +109,7 @@ class JobsWorkload(Section):
     end: Annotated[Time, POSITIVE] | None = None
     load: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     time: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    measured: ExistingFile | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> JobsWorkload:
@@ -141,7 +150,7 @@ class JobSchedulerSection(Section):
     optimum : bool
         True to compute the best schedule of up to ten rigid jobs, instead of bounds.
     hosts : str, optional
-        The hosts of the platform that are nodes; by default all.
+        The hosts of the platform that are nodes, for instance ``node-*``; by default all.
     storage, latency, prologue, epilogue, added, shortest, grace, at_walltime, too_large, passes
         As in `simplugin.jobs.actors.batch_system.JobConditions`.
     bandwidth : float, optional
@@ -191,9 +200,12 @@ def run(scenario: Scenario) -> ScenarioResult:
             message = "n_nodes is given beside a platform, whose hosts are the nodes"
             raise scenario.error(message, "workload", "n_nodes", remedy="remove it")
         choice = host_choice(platform)
-        hosts = tuple(choice.chosen([settings.hosts or "*"]))
+        with scenario.errors_at(*PARAMETERS, "hosts", of=DeploymentError):
+            hosts = tuple(choice.chosen([settings.hosts or ALL]))
         count = len(hosts)
     log = job_log(scenario, count)
+    with scenario.errors_at("workload", "measured", of=WorkloadError):
+        measured = _measured(workload, log)
     with scenario.errors_at("scheduler", "name", of=WorkloadError):
         policy = _policy(chosen)
     simulation = scenario.traced_on_demand("trace").keywords()
@@ -209,7 +221,7 @@ def run(scenario: Scenario) -> ScenarioResult:
             **simulation,
         )
     with scenario.errors_at(*PARAMETERS, "optimum", of=WorkloadError):
-        found = JobAssessment(done, settings.optimum)
+        found = JobAssessment(done, settings.optimum, measured)
     outcome = ScenarioResult.of(found, done.result, figures=found.figures())
     return replace(outcome, schedule=found.chart(scenario.title))
 
@@ -280,8 +292,30 @@ def _read(workload: JobsWorkload) -> JobLog:
         case "swf":
             trace = read_swf(workload.file, lenient=workload.lenient)
             return trace_jobs(trace, dependencies=workload.dependencies)
+        case "sacct":
+            return read_sacct(workload.file, size=workload.node)
         case _:
             return read_batsim(workload.file)
+
+
+def _measured(workload: JobsWorkload, log: JobLog) -> JobSchedule | None:
+    """Return the measured schedule of the jobs of a log, with dates as in the log."""
+    if workload.measured is None:
+        return None
+    every = read_job_schedule(workload.measured)
+    jobs = {job.id: job for job in log.jobs}
+    kept = [place for place, id_ in enumerate(every.ids) if id_ in jobs]
+    if not kept:
+        raise WorkloadError(
+            f"{workload.measured.name} has none of the jobs, for instance {log.jobs[0].id!r}; give"
+            " the schedule of the same log"
+        )
+    found = every.of(kept)
+    # The log may begin at another date, and count cores.
+    found = found.moved(jobs[found.ids[0]].submit - float(found.submit[0]))
+    if any(found.nodes):
+        return found
+    return replace(found, sizes=np.array([jobs[id_].size for id_ in found.ids]))
 
 
 def _drawn(scenario: Scenario, workload: JobsWorkload, n_nodes: int | None) -> JobLog:
