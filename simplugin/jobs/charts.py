@@ -15,6 +15,7 @@ from simplugin.results.curves import CurvePlot
 from simplugin.workloads.job_schedules import JobSchedule
 
 Floats = NDArray[np.float64]
+Series = dict[str, tuple[Floats, Floats]]
 Steps = tuple[tuple[float, int], ...]
 
 # Users up to this number have a colour each; else classes of size have.
@@ -174,7 +175,9 @@ def job_curves(
         min(float(np.min(each.submit, initial=np.inf)) for each in schedules.values()),
         max(float(np.nanmax(each.end, initial=0.0)) for each in schedules.values()),
     )
-    queue, used, counts = {}, {}, {}
+    queue: Series = {}
+    used: Series = {}
+    counts: Series = {}
     for name, each in schedules.items():
         before = f"{name}, " if several else ""
         ran = each.started()

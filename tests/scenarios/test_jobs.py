@@ -125,7 +125,7 @@ def test_a_measured_schedule_is_shown_beside(jobs):
 @pytest.mark.parametrize(
     ("old", "new", "line", "key"),
     [
-        ('"log.swf"', '"mine.py"', 5, "workload.file"),
+        ('"log.swf"', '"missing.swf"', 5, "workload.file"),
         ('file = "log.swf"\n', "", 3, "workload"),
         ("n_nodes = 2", "n_nodes = 2\noverestimate = 1.0", 7, "workload.overestimate"),
         ("n_nodes = 2", "n_nodes = 2\nload = 0.5\ntime = 2.0", 8, "workload.time"),

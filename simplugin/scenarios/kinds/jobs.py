@@ -7,17 +7,14 @@ import math
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from simplugin.core.errors import DeploymentError, WorkloadError
-from simplugin.formats.batsim import read_batsim
+from simplugin.formats.job_log_files import read_job_log
 from simplugin.formats.job_schedules import read_job_schedule
-from simplugin.formats.sacct import read_sacct
-from simplugin.formats.swf import read_swf
-from simplugin.inputs.files import unpacked_name
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Bandwidth, Time
@@ -27,7 +24,6 @@ from simplugin.jobs.assessment import JobAssessment
 from simplugin.jobs.execution import execute
 from simplugin.jobs.policies.shipped import POLICIES
 from simplugin.jobs.policy import JobPolicy
-from simplugin.platforms.host_choices import ALL
 from simplugin.scenarios.scenario import Scenario, ScenarioResult, Schedulers, WorkloadKind
 from simplugin.scenarios.schedulers import (
     PARAMETERS,
@@ -42,14 +38,9 @@ from simplugin.workloads.job_logs import cut_log, scaled_log, trace_jobs
 from simplugin.workloads.job_schedules import JobSchedule
 from simplugin.workloads.lublin import LublinModel, lublin
 
-Format = Literal["swf", "batsim", "sacct", "elastisim"]
-# Formats by suffixes.
-_SUFFIXES: dict[str, Format] = {
-    ".swf": "swf", ".json": "batsim", ".csv": "sacct", ".tsv": "sacct", ".txt": "sacct",
-}  # fmt: skip
 # The keys that go with one source of jobs only.
 _KEYS = {
-    "file": ("format", "lenient", "dependencies", "node"),
+    "file": ("lenient", "node"),
     "generator": ("overestimate", "model", "seed"),
 }
 
@@ -60,14 +51,10 @@ class JobsWorkload(Section):
     Attributes
     ----------
     file : path, optional
-        A log, perhaps compressed.
-    format : {"swf", "batsim", "sacct", "elastisim"}, optional
-        Its format; by default that of its suffix: ``.swf``, ``.json`` for Batsim, ``.csv``,
-        ``.tsv`` or ``.txt`` for a table of Slurm's sacct.
+        A log, perhaps compressed: ``.swf``, ``.json`` of Batsim or ElastiSim, else a table of
+        Slurm's sacct.
     lenient : bool
-        True to leave out jobs of an SWF file with invalid fields, instead of an error.
-    dependencies : bool
-        False to ignore preceding jobs and think times of an SWF file.
+        True to leave out jobs of SWF and ElastiSim with invalid fields, instead of an error.
     node : {"nodes", "cores"}
         What a node of a table of sacct is: one of Slurm's, or a core.
     generator : {"lublin"}, optional
@@ -95,9 +82,7 @@ class JobsWorkload(Section):
     """
 
     file: ExistingFile | None = None
-    format: Format | None = None
     lenient: bool = False
-    dependencies: bool = True
     node: Literal["nodes", "cores"] = "nodes"
     generator: Literal["lublin"] | None = None
     overestimate: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
@@ -121,11 +106,6 @@ class JobsWorkload(Section):
             if key in self.model_fields_set:
                 message = f"{{key}} goes with a {other}, not with a {source}"
                 raise InvalidValueError(message, "remove it", (key,))
-        if self.file is not None and self.form is None:
-            suffix = unpacked_name(self.file).suffix
-            message = f"the suffix {suffix!r} of {{key}} has no format"
-            names = ", ".join(map(repr, get_args(Format)))
-            raise InvalidValueError(message, f"add format, one of {names}", ("file",))
         if self.generator is not None and self.n_jobs is None:
             raise ValueError("a generator needs n_jobs; give a number of jobs")
         if self.load is not None and "time" in self.model_fields_set:
@@ -133,13 +113,6 @@ class JobsWorkload(Section):
                 "{key} cannot be combined with load", "remove one of the two", ("time",)
             )
         return self
-
-    @property
-    def form(self) -> Format | None:
-        """The format of the file; None if it is not given and follows from no suffix."""
-        if self.file is None or self.format is not None:
-            return self.format
-        return _SUFFIXES.get(unpacked_name(self.file).suffix.lower())
 
 
 class JobSchedulerSection(Section):
@@ -201,7 +174,7 @@ def run(scenario: Scenario) -> ScenarioResult:
             raise scenario.error(message, "workload", "n_nodes", remedy="remove it")
         choice = host_choice(platform)
         with scenario.errors_at(*PARAMETERS, "hosts", of=DeploymentError):
-            hosts = tuple(choice.chosen([settings.hosts or ALL]))
+            hosts = tuple(choice.chosen(settings.hosts)) if settings.hosts else choice.hosts
         count = len(hosts)
     log = job_log(scenario, count)
     with scenario.errors_at("workload", "measured", of=WorkloadError):
@@ -270,7 +243,7 @@ def job_log(scenario: Scenario, n_nodes: int | None) -> JobLog:
         log = _drawn(scenario, workload, n_nodes)
     else:
         with scenario.errors_at("workload", "file", of=WorkloadError):
-            log = _read(workload)
+            log = read_job_log(workload.file, size=workload.node, lenient=workload.lenient)
     known = log.n_nodes if n_nodes is None else n_nodes
     if known is None:
         message = f"{workload.file and workload.file.name} does not tell the nodes of the machine"
@@ -283,19 +256,6 @@ def job_log(scenario: Scenario, n_nodes: int | None) -> JobLog:
         if workload.load is not None or workload.time != 1:
             log = scaled_log(log, load=workload.load, n_nodes=known, time=workload.time)
     return replace(log, n_nodes=known)
-
-
-def _read(workload: JobsWorkload) -> JobLog:
-    """Return the jobs of a file."""
-    assert workload.file is not None
-    match workload.form:
-        case "swf":
-            trace = read_swf(workload.file, lenient=workload.lenient)
-            return trace_jobs(trace, dependencies=workload.dependencies)
-        case "sacct":
-            return read_sacct(workload.file, size=workload.node)
-        case _:
-            return read_batsim(workload.file)
 
 
 def _measured(workload: JobsWorkload, log: JobLog) -> JobSchedule | None:
