@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import importlib
-import multiprocessing
-import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from simplugin.campaigns.keys import simgrid_version
 from simplugin.papers.statements import Statement, judged, statements
+from simplugin.regression.orders import under_orders
 from simplugin.results.claims import Claim
 from simplugin.results.row import Metric, Row, RunResult
 from simplugin.scenarios.outputs import plain
-from simplugin.simulation.process.operating_system import cpu_seconds
-from simplugin.simulation.process.server_client import server_processes
-from simplugin.simulation.simulate import DrawnOrder
+from simplugin.simulation.process.server_client import cpu_time
 
 TARGET = f"{__name__}:measure"
 # Orders of actors that are ready at one date, in a full reproduction.
@@ -53,9 +49,9 @@ def measure(arguments: Mapping[str, Any]) -> RunResult:
         it took, under ``cpu`` [s].
     """
     module, kind, part = (arguments[name] for name in ("module", "kind", "part"))
-    before = _cpu_time()
+    before = cpu_time()
     found = table(module, kind)[part](arguments["quick"])
-    cpu = _cpu_time() - before
+    cpu = cpu_time() - before
     if kind == "FIGURES":
         counts = [Metric("figures", len(found))]
         kept = {"figures": [plain(each) for each in found]}
@@ -77,15 +73,11 @@ def with_orders(module: str, part: str, claims: list[Claim], number: int = N_ORD
     The part is measured again as in a quick reproduction, in the usual order and in others. Claims
     of the full one only, or without simulations, stay as they are.
     """
-    # New processes, since parts cache what they measure.
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
-    with ProcessPoolExecutor(1, context, max_tasks_per_child=1) as pool:
-        usual = pool.submit(_verdicts, module, part, None).result()
-        if not usual:
-            return claims
-        found = list(pool.map(partial(_verdicts, module, part), range(number)))
-    same = {name: sum(each[name] == usual[name] for each in found) for name in usual}
+    chosen = [each for each in chosen_statements(module, quick=True) if each.experiment == part]
+    if not chosen:
+        return claims
+    usual, *others = under_orders(partial(_verdicts, module, part, chosen), number)
+    same = {name: sum(each[name] == usual[name] for each in others) for name in usual if others}
     return [
         replace(each, quantity={**each.quantity, "orders": f"{same[each.id]} of {number}"})
         if each.id in same
@@ -94,16 +86,7 @@ def with_orders(module: str, part: str, claims: list[Claim], number: int = N_ORD
     ]
 
 
-def _verdicts(module: str, part: str, order: int | None) -> dict[str, bool | None]:
-    """Return the quick verdicts of a part by their ids; none if it simulates nothing."""
-    chosen = [each for each in chosen_statements(module, quick=True) if each.experiment == part]
-    if not chosen:
-        return {}
-    with DrawnOrder(order) as drawn:
-        again = judged(chosen, table(module, "EXPERIMENTS")[part](True))
-    return {each.id: each.agrees for each in again} if drawn.simulations else {}
-
-
-def _cpu_time() -> float:
-    """Return the CPU time of this process, of its children that ended, and of its servers [s]."""
-    return sum([*os.times()[:4], *map(cpu_seconds, server_processes())])
+def _verdicts(module: str, part: str, chosen: list[Statement]) -> dict[str, bool | None]:
+    """Return the quick verdicts of a part by their ids."""
+    found = table(module, "EXPERIMENTS")[part](True)
+    return {each.id: each.agrees for each in judged(chosen, found)}

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from simplugin.core.errors import SimulationError
 from simplugin.regression.activities import activities_of
 from simplugin.regression.divergence import Divergence, diverge
 from simplugin.scenarios.loading import run_scenario
 from simplugin.scenarios.scenario import Scenario, ScenarioResult
+from simplugin.simulation.simulate import DrawnOrder
+
+T = TypeVar("T")
 
 # More activities are not compared.
 _MOST = 100_000
@@ -151,3 +157,34 @@ def _numbers(outcome: ScenarioResult) -> dict[str, float]:
         for name, value in numbers
         if isinstance(value, int | float) and math.isfinite(value)
     }
+
+
+def under_orders(function: Callable[[], T], n_orders: int) -> list[T]:
+    """Call a function in the usual order and in others, each time in a new process.
+
+    Parameters
+    ----------
+    function : callable
+        Can be pickled, as its results.
+    n_orders : int
+        Number of orders, drawn by the seeds 0, 1, ...
+
+    Returns
+    -------
+    list
+        The result in the usual order, then those in the others; only the first if it simulates
+        nothing that an order can be drawn for.
+    """
+    # Processes that keep nothing of earlier calls.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    with ProcessPoolExecutor(1, context, max_tasks_per_child=1) as pool:
+        usual, simulations = pool.submit(_called, function, None).result()
+        others = range(n_orders if simulations else 0)
+        return [usual, *(found for found, _ in pool.map(partial(_called, function), others))]
+
+
+def _called(function: Callable[[], T], order: int | None) -> tuple[T, int]:
+    """Return the result of a function in an order, and how many simulations have it."""
+    with DrawnOrder(order) as drawn:
+        return function(), drawn.simulations

@@ -21,9 +21,7 @@ from typing import IO, Self
 from simplugin.core.errors import CrashError, SetupError
 from simplugin.simulation.process.environment import ProcessEnvironment
 from simplugin.simulation.process.failures import crash, tail
-from simplugin.simulation.process.operating_system import (
-    descendants,
-)
+from simplugin.simulation.process.operating_system import cpu_seconds, descendants
 from simplugin.simulation.process.wire_format import (
     ADOPT,
     ENDED,
@@ -352,6 +350,11 @@ def server_processes() -> list[int]:
     """Return the process ids of the simulation servers of this process."""
     with _lock:
         return [server.process.pid for server in _servers.values()]
+
+
+def cpu_time() -> float:
+    """Return the CPU time of this process, of its children that ended, and of its servers [s]."""
+    return sum([*os.times()[:4], *map(cpu_seconds, server_processes())])
 
 
 def _after_fork() -> None:
