@@ -1,4 +1,6 @@
 from .actors.batch_system import JobConditions as JobConditions
+from .checkpoints import daly_interval as daly_interval
+from .checkpoints import young_interval as young_interval
 from .execution import JobExecution as JobExecution
 from .execution import execute as execute
 from .metrics import measures as measures

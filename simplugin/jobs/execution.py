@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from simplugin.core.errors import ActorError, PlatformError, WorkloadError
 from simplugin.formats import read_platform
 from simplugin.inputs.locations import shown
-from simplugin.jobs.actors.batch_system import BatchSetup, JobConditions, run_batch_system
+from simplugin.jobs.actors.batch_system import (
+    BatchSetup,
+    JobConditions,
+    run_batch_system,
+    watch_node,
+)
 from simplugin.jobs.actors.messages import JobRecords, JobState
 from simplugin.jobs.nodes import NodeMask
 from simplugin.jobs.policy import JobPolicy
@@ -45,6 +50,8 @@ class JobExecution:
         it had.
     steps : tuple of tuple of (float, int), shape (n_jobs,)
         Dates and numbers of nodes of each malleable job, empty for others.
+    starts : tuple of int, shape (n_jobs,)
+        How often each job started; more than once after failures.
     result : Result
         The simulation's.
     """
@@ -57,6 +64,7 @@ class JobExecution:
     state: tuple[JobState, ...]
     nodes: tuple[NodeMask, ...]
     steps: tuple[tuple[tuple[float, int], ...], ...]
+    starts: tuple[int, ...]
     result: Result
 
 
@@ -125,10 +133,16 @@ def execute(
     parallel = any(_is_parallel(job.work_on(job.size)) for job in jobs.jobs)
     options = SimGridOptions(host_model="ptask_L07") if parallel else SimGridOptions.linear()
     setup = BatchSetup(jobs, policy, count, conditions)
+    placements = [Placement(front, run_batch_system, (setup,), name="batch system")]
+    if conditions.failures:
+        placements += [
+            Placement(host, watch_node, (node,), name="watcher", restart=True, daemon=True)
+            for node, host in enumerate(conditions.hosts)
+        ]
     try:
         result = simulate(
             machine,
-            [Placement(front, run_batch_system, (setup,), name="batch system")],
+            placements,
             **with_defaults(simulation, options),
         )
     except ActorError as error:
@@ -138,7 +152,7 @@ def execute(
         raise
     records: JobRecords = result.returned[0].value
     submit, start, end = records.dates
-    parts = records.state, records.nodes, records.steps
+    parts = records.state, records.nodes, records.steps, records.starts
     return JobExecution(jobs, count, submit, start, end, *parts, result)
 
 

@@ -75,6 +75,8 @@ class QueueState:
         Jobs that run, by their planned ends, at equal ones by their starts.
     memory : object
         What the policy returned last; None at first.
+    off, booting : int
+        Nodes that are switched off, and those that are being switched on.
     """
 
     now: float
@@ -84,6 +86,8 @@ class QueueState:
     queue: Sequence[Job]
     running: Sequence[RunningJob]
     memory: object = None
+    off: NodeMask = 0
+    booting: NodeMask = 0
 
     @property
     def free_nodes(self) -> tuple[int, ...]:
@@ -142,6 +146,8 @@ class Decisions:
         Date at which to call the policy even if nothing happens [s].
     memory : object
         Passed to the policy with the next state.
+    switch_off, boot : int
+        Free nodes to switch off, and nodes that are off to switch on.
     """
 
     starts: Sequence[Start] = ()
@@ -149,6 +155,8 @@ class Decisions:
     kills: Sequence[Job] = ()
     wake: float = math.inf
     memory: object = field(default=None, compare=False)
+    switch_off: NodeMask = 0
+    boot: NodeMask = 0
 
 
 class JobPolicy(Protocol):

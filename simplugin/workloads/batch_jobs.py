@@ -187,6 +187,20 @@ JobWork: TypeAlias = (
 )
 
 
+def known_duration(work: JobWork, size: int) -> float | None:
+    """Return the duration of work that uses neither processors nor network; None for other [s]."""
+    match work:
+        case Delay():
+            return work.time
+        case AmdahlWork():
+            return work.duration(size)
+        case Phases():
+            parts = [known_duration(each, size) for each in work.parts]
+            known = [each for each in parts if each is not None]
+            return sum(known) * work.times if len(known) == len(parts) else None
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A job of a batch system.

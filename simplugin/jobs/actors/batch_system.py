@@ -13,12 +13,18 @@ from simplugin.core.errors import TimeoutException, WorkloadError
 from simplugin.inputs.locations import shown
 from simplugin.jobs.actors.jobs import (
     JobTerms,
-    known_duration,
     run_delay,
     run_malleable,
     run_work,
 )
-from simplugin.jobs.actors.messages import Calendar, JobEnd, JobRecord, JobRecords, SubmittedJobs
+from simplugin.jobs.actors.messages import (
+    Calendar,
+    JobEnd,
+    JobRecord,
+    JobRecords,
+    NodeEvent,
+    SubmittedJobs,
+)
 from simplugin.jobs.nodes import NodeMask, lowest, node_text, nodes_of
 from simplugin.jobs.policy import (
     Decisions,
@@ -29,11 +35,19 @@ from simplugin.jobs.policy import (
     policy_name,
 )
 from simplugin.simulation.api import Actor, MessageQueue
-from simplugin.workloads.batch_jobs import AmdahlWork, Job, JobLog
-from simplugin.workloads.parameter_ranges import one_of
+from simplugin.workloads.batch_jobs import AmdahlWork, Job, JobLog, known_duration
+from simplugin.workloads.parameter_ranges import one_of, whole
 
+INBOX = "batch system"
+# Time for which jobs wait for hosts that have failed [s].
+_LONGEST_REPAIR = 1e9
 # Rounds of actors in which jobs that end at one date can say so.
 _ROUNDS = 8
+# Conditions that are times.
+_TIMES = (
+    *("latency", "prologue", "epilogue", "added", "shortest", "grace"),
+    *("checkpoint_cost", "restart_cost", "boot_time"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +81,20 @@ class JobConditions:
         after each event.
     bandwidth : float
         A change of nodes of a malleable job takes its data divided by this [byte/s].
+    failures : bool
+        True if hosts may fail, other than the first one of the platform's `hosts`, where the batch
+        system is. A job on a host that fails ends, and its other nodes are free at once.
+    restarts : int
+        How often a job that failed returns to its place in the queue; then its state is
+        ``failed``.
+    checkpoint : float, optional
+        Time of work after which a job of known duration writes a checkpoint, from which it
+        restarts [s]; see `young_interval`. Other jobs restart after transfers that are
+        checkpoints.
+    checkpoint_cost, restart_cost : float
+        Times of writing a checkpoint and of restarting from it [s].
+    boot_time : float
+        Time from the decision to switch a node on until jobs can use it [s].
     """
 
     hosts: tuple[str, ...] = ()
@@ -81,14 +109,23 @@ class JobConditions:
     too_large: Literal["rejected", "blocks"] = "rejected"
     passes: Literal["date", "event"] = "date"
     bandwidth: float = math.inf
+    failures: bool = False
+    restarts: int = 0
+    checkpoint: float | None = None
+    checkpoint_cost: float = 0.0
+    restart_cost: float = 0.0
+    boot_time: float = 0.0
 
     def __post_init__(self) -> None:
         """Raise WorkloadError for a value out of range."""
-        for name in ("latency", "prologue", "epilogue", "added", "shortest", "grace"):
+        for name in _TIMES:
             if not 0 <= getattr(self, name) < math.inf:
                 raise WorkloadError(f"{name} is {shown(getattr(self, name))}; give a time from 0 s")
         if not self.bandwidth > 0:
             raise WorkloadError(f"bandwidth is {shown(self.bandwidth)}; give byte/s above 0")
+        if not (self.checkpoint is None or 0 < self.checkpoint < math.inf):
+            raise WorkloadError(f"checkpoint is {shown(self.checkpoint)}; give a time above 0 s")
+        whole("restarts", self.restarts, 0)
         one_of("at_walltime", self.at_walltime, ("completed", "killed"))
         one_of("too_large", self.too_large, ("rejected", "blocks"))
         one_of("passes", self.passes, ("date", "event"))
@@ -140,6 +177,20 @@ async def _submit(
         ticket = coming
 
 
+async def watch_node(me: Actor, node: int) -> None:
+    """Tell the batch system when a node comes back, and when it fails."""
+    inbox = me.message_queue(INBOX)
+    inbox.put_detached(NodeEvent(me.now, 1 << node, ready=True))
+    me.on_exit(lambda _: inbox.put_detached(NodeEvent(me.now, 1 << node, ready=False)))
+    await me.suspend()
+
+
+async def _boot(me: Actor, date: float, nodes: NodeMask, ticket: int, inbox: MessageQueue) -> None:
+    """Boot nodes."""
+    await me.sleep_until(date)
+    inbox.put_detached(NodeEvent(date, nodes, ready=True, ticket=ticket))
+
+
 class _BatchSystem:
     """State of a batch system."""
 
@@ -152,10 +203,14 @@ class _BatchSystem:
         self.disk = me.host_by_name(storage).disks[0] if storage else None
         self.records = [JobRecord() for _ in self.jobs]
         self.number = {job.id: number for number, job in enumerate(self.jobs)}
-        self.inbox = me.message_queue("batch system")
+        self.inbox = me.message_queue(INBOX)
         self.calendar = Calendar()
         self.free: NodeMask = (1 << setup.n_nodes) - 1
         self.n_free = setup.n_nodes
+        # Nodes that cannot be used, and why.
+        self.off: NodeMask = 0
+        self.booting: NodeMask = 0
+        self.down: NodeMask = 0
         self.queue: list[Job] = []
         self.running: list[RunningJob] = []
         self.entries: dict[int, RunningJob] = {}
@@ -179,17 +234,18 @@ class _BatchSystem:
 
     async def run(self) -> None:
         """Run all jobs."""
-        dates: dict[float, list[int]] = {}
+        one_by_one = self.conditions.passes == "event"
+        dates: dict[tuple[float, int], list[int]] = {}
         for number, job in enumerate(self.jobs):
             if not job.after:
-                dates.setdefault(job.submit, []).append(number)
-        self.submit_at(sorted(dates.items()))
+                event = (job.submit, number if one_by_one else 0)
+                dates.setdefault(event, []).append(number)
+        self.submit_at([(date, jobs) for (date, _), jobs in sorted(dates.items())])
         while self.open:
-            if not (self.to_come or self.running) and self.wake == math.inf:
-                raise self.error(
-                    f"leaves {len(self.queue)} jobs waiting, such as {self.queue[0].id!r}, although"
-                    " nothing else will happen; start one, or give a date to wake"
-                )
+            if not (self.to_come or self.running or self.booting or self.down) and (
+                self.wake == math.inf
+            ):
+                raise self.stuck()
             await self.gather()
             if self.open:
                 self.decide()
@@ -207,8 +263,13 @@ class _BatchSystem:
         submissions: list[SubmittedJobs] = []
         try:
             patience = None if self.wake == math.inf else max(self.wake - self.me.now, 0.0)
+            if patience is None and self.down:
+                # SimGrid goes on to the repair of a host only if something has a date.
+                patience = _LONGEST_REPAIR
             message = await inbox.get(timeout=patience)
         except TimeoutException:
+            if self.wake == math.inf:
+                raise self.stuck() from None
             message = None
             date = self.wake
         else:
@@ -220,8 +281,10 @@ class _BatchSystem:
                 date = max(date, message.date)
                 if isinstance(message, SubmittedJobs):
                     submissions.append(message)
-                else:
+                elif isinstance(message, JobEnd):
                     self.ended(message)
+                else:
+                    self.changed(message)
                 if self.conditions.passes == "event":
                     break
             if not inbox.empty or self.calendar.is_due(date):
@@ -259,9 +322,74 @@ class _BatchSystem:
         entry = self.entries.get(number)
         if entry is None or record.starts != end.start:
             return
-        record.end, record.state = end.end, end.state
+        record.end = end.end
         self.released(number, entry)
-        self.closed(entry.job, end.date)
+        if end.state == "failed":
+            self.failed(number, end.date)
+        else:
+            record.state = end.state
+            self.closed(entry.job, end.date)
+
+    def failed(self, number: int, date: float) -> None:
+        """Return a job that failed to the queue, or give it up."""
+        job, record = self.jobs[number], self.records[number]
+        if record.starts <= self.conditions.restarts:
+            record.state = "waiting"
+            insort(self.queue, job, key=self.place)
+        else:
+            record.state = "failed"
+            self.closed(job, date)
+
+    def changed(self, event: NodeEvent) -> None:
+        """Note that nodes failed, or that they are ready."""
+        nodes = event.nodes
+        if event.ready:
+            usable = nodes & (self.booting | self.down) & ~self.off
+            self.booting &= ~nodes
+            self.down &= ~nodes
+            self.free |= usable
+        elif not nodes & self.off:
+            self.down |= nodes
+            for number, entry in list(self.entries.items()):
+                if entry.nodes & nodes:
+                    self.end_now(number, entry)
+                    self.keep_checkpoint(number, entry, event.date)
+                    self.failed(number, event.date)
+            self.booting &= ~nodes
+        self.free &= ~self.down
+        self.n_free = self.free.bit_count()
+
+    def keep_checkpoint(self, number: int, entry: RunningJob, date: float) -> None:
+        """Note what a job of known duration had saved when it failed."""
+        every, record = self.conditions.checkpoint, self.records[number]
+        work = entry.job.work_on(entry.size)
+        duration = known_duration(work, entry.size)
+        if every is None or duration is None or entry.job.kind == "malleable":
+            return
+        left = duration * (1 - record.saved)
+        ran = date - entry.start - (self.conditions.restart_cost if record.saved else 0.0)
+        written = math.floor(max(ran, 0.0) / (every + self.conditions.checkpoint_cost))
+        if duration:
+            record.saved += min(written * every, left) / duration
+
+    def with_checkpoints(self, duration: float, saved: float) -> float:
+        """Return the time of the rest of a job with its checkpoints and its restart [s]."""
+        conditions = self.conditions
+        left = duration * (1 - saved) + (conditions.restart_cost if saved else 0.0)
+        if conditions.checkpoint is None:
+            return left
+        # None is written at the end.
+        parts = duration * (1 - saved) / conditions.checkpoint
+        count = max(math.ceil(parts * (1 - 1e-12)) - 1, 0)
+        return left + count * conditions.checkpoint_cost
+
+    def end_now(self, number: int, entry: RunningJob) -> None:
+        """End the actor of a job, and free its nodes."""
+        actor, ticket = self.actors[number]
+        self.calendar.remove(ticket)
+        actor.kill()
+        self.records[number].end = self.me.now
+        self.released(number, entry)
 
     def released(self, number: int, entry: RunningJob) -> None:
         """Free the nodes of a job."""
@@ -303,11 +431,15 @@ class _BatchSystem:
             self.queue,
             self.running,
             self.memory,
+            self.off,
+            self.booting,
         )
         decisions: object = policy(state)
         if not isinstance(decisions, Decisions):
             raise self.error(f"returns {shown(decisions)}; return Decisions")
         self.memory, self.wake = decisions.memory, decisions.wake
+        if not self.wake > self.now:
+            raise self.error(f"asks to be called at {self.wake!r} s, which has passed")
         for job in decisions.kills:
             self.kill(job)
         growing = []
@@ -320,6 +452,27 @@ class _BatchSystem:
         self.start_all(decisions.starts)
         for resize in growing:
             self.resize(resize.job, resize.size)
+        if decisions.switch_off or decisions.boot:
+            self.switch(decisions.switch_off, decisions.boot)
+
+    def switch(self, off: NodeMask, boot: NodeMask) -> None:
+        """Switch nodes off and on."""
+        if wrong := (off & ~self.free) | (boot & ~self.off):
+            raise self.error(f"switches nodes {node_text(wrong)}, which are not free or not off")
+        self.free &= ~off
+        self.n_free = self.free.bit_count()
+        self.off = (self.off | off) & ~boot
+        self.booting |= boot
+        for node in nodes_of(off | boot) if self.hosts else ():
+            # The batch system is on the first host.
+            if node and off >> node & 1:
+                self.hosts[node].turn_off()
+            elif node:
+                self.hosts[node].turn_on()
+        if boot:
+            date = self.now + self.conditions.boot_time
+            ticket = self.calendar.add(date)
+            self.me.spawn(_boot, date, boot, ticket, self.inbox, name="boot")
 
     def start_all(self, starts: Iterable[Start]) -> None:
         """Start jobs."""
@@ -395,6 +548,7 @@ class _BatchSystem:
                 name=name,
             )
         elif (duration := known_duration(work, size)) is not None:
+            duration = self.with_checkpoints(duration, self.records[number].saved)
             ticket = self.calendar.add(terms.start + terms.end(duration)[0] + terms.epilogue)
             actor = self.me.spawn(run_delay, terms, duration, ticket, self.inbox, name=name)
         else:
@@ -406,7 +560,15 @@ class _BatchSystem:
             self.n_working += 1
             hosts = [self.hosts[node] for node in nodes_of(nodes)]
             actor = self.me.spawn(
-                run_work, terms, job, work, hosts, self.disk, self.inbox, name=name
+                run_work,
+                terms,
+                job,
+                work,
+                hosts,
+                self.disk,
+                self.inbox,
+                self.records[number],
+                name=name,
             )
         self.actors[number] = (actor, ticket)
 
@@ -442,12 +604,8 @@ class _BatchSystem:
         """End a running job."""
         entry = self.entry_of(job, "kills")
         number = self.number[job.id]
-        actor, ticket = self.actors[number]
-        self.calendar.remove(ticket)
-        actor.kill()
-        record = self.records[number]
-        record.state, record.end = "killed", self.now
-        self.released(number, entry)
+        self.end_now(number, entry)
+        self.records[number].state = "killed"
         self.closed(job, self.now)
 
     def resize(self, job: Job, size: int) -> None:
@@ -477,6 +635,13 @@ class _BatchSystem:
         data = work.data if isinstance(work, AmdahlWork) else 0.0
         pause = data / self.conditions.bandwidth
         self.resizes[number].put_detached((self.now, size, pause))
+
+    def stuck(self) -> WorkloadError:
+        """Return the error of jobs that never start."""
+        return self.error(
+            f"leaves {len(self.queue)} jobs waiting, such as {self.queue[0].id!r}, although nothing"
+            " else will happen; start one, or give a date to wake"
+        )
 
     def error(self, what: str) -> WorkloadError:
         """Return the error of a decision of the policy."""

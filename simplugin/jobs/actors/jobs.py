@@ -16,7 +16,7 @@ from simplugin.core.errors import (
     TimeoutException,
     WorkloadError,
 )
-from simplugin.jobs.actors.messages import Calendar, JobEnd, JobState
+from simplugin.jobs.actors.messages import Calendar, JobEnd, JobRecord, JobState
 from simplugin.jobs.policy import SAME_DATE
 from simplugin.simulation.api import Activity, Actor, MessageQueue, SimulatedDisk, SimulatedHost
 from simplugin.workloads.batch_jobs import (
@@ -29,6 +29,7 @@ from simplugin.workloads.batch_jobs import (
     Messages,
     ParallelWork,
     Phases,
+    known_duration,
 )
 
 FAILURES = (
@@ -78,20 +79,6 @@ class JobTerms:
         return duration, "completed"
 
 
-def known_duration(work: JobWork, size: int) -> float | None:
-    """Return the duration of work that uses neither processors nor network; None for other [s]."""
-    match work:
-        case Delay():
-            return work.time
-        case AmdahlWork():
-            return work.duration(size)
-        case Phases():
-            parts = [known_duration(each, size) for each in work.parts]
-            known = [each for each in parts if each is not None]
-            return sum(known) * work.times if len(known) == len(parts) else None
-    return None
-
-
 async def run_delay(
     me: Actor, terms: JobTerms, duration: float, ticket: int, inbox: MessageQueue
 ) -> None:
@@ -139,10 +126,11 @@ async def run_work(
     hosts: Sequence[SimulatedHost],
     disk: SimulatedDisk | None,
     inbox: MessageQueue,
+    record: JobRecord,
 ) -> None:
     """Do the work of a job on its hosts until its walltime at the latest."""
     await me.sleep_until(terms.start)
-    run = _Run(me, terms, job, hosts, disk)
+    run = _Run(me, terms, job, hosts, disk, record)
     state: JobState = "completed"
     try:
         await run.do(work)
@@ -169,24 +157,31 @@ class _Run:
         job: Job,
         hosts: Sequence[SimulatedHost],
         disk: SimulatedDisk | None,
+        record: JobRecord,
     ) -> None:
         self.me, self.job, self.hosts, self.disk = me, job, hosts, disk
+        self.record = record
+        # Parts that are done, and those that a checkpoint has saved.
+        self.n_done, self.n_saved = 0, int(record.saved)
         # Work that ends at the limit up to rounding is complete.
         self.limit = terms.start + terms.limit + SAME_DATE
 
     async def do(self, work: JobWork) -> None:
-        """Do a work; raise TimeoutException at the limit."""
-        match work:
-            case Delay():
-                await self.sleep(work.time)
-            case AmdahlWork():
-                await self.sleep(work.duration(len(self.hosts)))
-            case Phases():
-                for _ in range(work.times):
-                    for part in work.parts:
-                        await self.do(part)
-            case _:
-                await self.wait(self.started(work))
+        """Do a work, without parts that are saved; raise TimeoutException at the limit."""
+        if isinstance(work, Phases):
+            for _ in range(work.times):
+                for part in work.parts:
+                    await self.do(part)
+            return
+        self.n_done += 1
+        if self.n_done <= self.n_saved:
+            return
+        if isinstance(work, Delay | AmdahlWork):
+            await self.sleep(known_duration(work, len(self.hosts)) or 0.0)
+        else:
+            await self.wait(self.started(work))
+        if isinstance(work, DiskTransfer) and work.checkpoint:
+            self.record.saved = self.n_done
 
     async def sleep(self, time: float) -> None:
         """Sleep for a time, or until the limit."""

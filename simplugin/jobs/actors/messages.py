@@ -37,6 +37,16 @@ class JobEnd:
     ticket: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class NodeEvent:
+    """Change of nodes, bit i for node i: they failed, or are ready for jobs."""
+
+    date: float
+    nodes: NodeMask
+    ready: bool
+    ticket: int = -1
+
+
 @dataclass(slots=True)
 class JobRecord:
     """What happened to a job.
@@ -53,6 +63,9 @@ class JobRecord:
         Dates and numbers of nodes of a malleable job.
     starts : int
         How often it started.
+    saved : float
+        Part of its work up to its last checkpoint: of the time of work of known duration, else
+        the number of parts.
     """
 
     submit: float = math.nan
@@ -62,6 +75,7 @@ class JobRecord:
     nodes: NodeMask = 0
     steps: list[tuple[float, int]] = field(default_factory=list)
     starts: int = 0
+    saved: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +86,7 @@ class JobRecords:
     ----------
     dates : float64, shape (3, n_jobs)
         Submission, start and end of each job [s].
-    state, nodes, steps : tuple
+    state, nodes, steps, starts : tuple
         Those of `JobRecord`.
     """
 
@@ -80,6 +94,7 @@ class JobRecords:
     state: tuple[JobState, ...]
     nodes: tuple[NodeMask, ...]
     steps: tuple[tuple[tuple[float, int], ...], ...]
+    starts: tuple[int, ...]
 
     @classmethod
     def of(cls, records: list[JobRecord]) -> JobRecords:
@@ -89,6 +104,7 @@ class JobRecords:
             tuple(each.state for each in records),
             tuple(each.nodes for each in records),
             tuple(tuple(each.steps) for each in records),
+            tuple(each.starts for each in records),
         )
 
 

@@ -183,7 +183,7 @@ class QueueScheduler:
                 n_free -= job.size
                 plan.running[job.id] = (date + requested(job) + self.margin, nodes)
                 del plan.reserved[job.id]
-            else:
+            elif date > now + SAME_DATE:
                 wake = min(wake, date)
         return Decisions(starts, wake=wake if self.timer else math.inf, memory=plan)
 
@@ -329,6 +329,10 @@ class Plan:
             known = self.running.get(each.job.id)
             if known is None or known[0] <= now + SAME_DATE:
                 self.take(each, now, margin)
+            elif (later := each.planned_end + margin) > known[0] + SAME_DATE:
+                # It started after the decision.
+                self.profile.reserve(known[0], later, known[1])
+                self.running[each.job.id] = (later, known[1])
         return early
 
     def place(self, job: Job, duration: float) -> tuple[float, int]:

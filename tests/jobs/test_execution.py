@@ -1,0 +1,321 @@
+"""Executions of batch jobs: conditions, works, failures and errors."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from simplugin.core.errors import ActorError, WorkloadError
+from simplugin.jobs import (
+    POLICIES,
+    Decisions,
+    JobConditions,
+    QueueScheduler,
+    Resize,
+    Start,
+    daly_interval,
+    execute,
+    mask_of,
+    measures,
+    node_text,
+    nodes_of,
+    young_interval,
+)
+from simplugin.platforms import Cluster, Disk, Host, Link, Platform, Route, Zone
+from simplugin.platforms.links import LinkUse
+from simplugin.workloads.batch_jobs import (
+    AmdahlWork,
+    Computation,
+    Delay,
+    DiskTransfer,
+    Job,
+    JobLog,
+    Messages,
+    ParallelWork,
+    Phases,
+)
+
+
+def job(name, submit=0.0, size=1, time=10.0, walltime=None, **fields):
+    """Return a job of known duration, or of other work."""
+    work = fields.pop("work", None) or Delay(time)
+    return Job(id=name, submit=submit, size=size, work=work, walltime=walltime, **fields)
+
+
+def run(*jobs, policy="fcfs", n_nodes=4, platform=None, **conditions):
+    """Return the execution of some jobs."""
+    policy = POLICIES[policy]() if isinstance(policy, str) else policy
+    size = {"n_nodes": n_nodes} if platform is None else {"platform": platform}
+    return execute(JobLog(jobs), policy, conditions=JobConditions(**conditions), **size)
+
+
+def dates(done):
+    """Return start and end of each job."""
+    return [(start, end) for start, end in zip(done.start.tolist(), done.end.tolist(), strict=True)]
+
+
+def cluster(count, backbone=None):
+    """Return a cluster of nodes of 1 flop/s with links of 1 byte/s in each direction."""
+    part = Cluster("c", f"0-{count - 1}", 1.0, 1.0, 0.0, backbone_bandwidth=backbone)
+    return Platform((Zone("all", "Full", (part,)),))
+
+
+def test_overheads_shift_starts_and_hold_nodes():
+    done = run(
+        job("a", size=4, time=10.0),
+        job("b", size=4, time=1.0),
+        latency=1.0,
+        prologue=2.0,
+        epilogue=4.0,
+        added=0.5,
+        shortest=2.0,
+    )
+    assert dates(done) == [(3.0, 13.5), (20.5, 22.5)]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "end", "state"),
+    [
+        ({}, 10.0, "completed"),
+        ({"at_walltime": "killed"}, 10.0, "killed"),
+        ({"added": 1.0}, 10.0, "killed"),
+        ({"added": 1.0, "grace": 0.5}, 10.5, "killed"),
+        ({"added": 1.0, "grace": 2.0}, 11.0, "completed"),
+    ],
+)
+@pytest.mark.parametrize("work", [Delay(10.0), Computation(10.0)], ids=["delay", "computation"])
+def test_the_end_of_a_job_as_long_as_its_walltime(conditions, end, state, work):
+    done = run(job("a", walltime=10.0, work=work), platform=cluster(2), **conditions)
+    assert done.end[0] == pytest.approx(end)
+    assert done.state == (state,)
+
+
+def test_a_kill_frees_hosts_and_network_at_that_date():
+    send = Messages(((0, 1, 100.0),))
+    done = run(
+        job("a", size=2, walltime=10.0, work=send),
+        job("b", size=2, work=Messages(((0, 1, 15.0),))),
+        platform=cluster(4, backbone=1.0),
+    )
+    # Half of the backbone for 10 s, then all of it.
+    assert done.state == ("killed", "completed")
+    assert done.end.tolist() == pytest.approx([10.0, 20.0])
+
+
+def test_works_take_the_times_of_their_closed_forms():
+    works = [
+        (AmdahlWork(10.0, 0.5), 7.5),
+        (Phases((Delay(1.0), Computation(2.0)), times=3), 9.0),
+        (Computation((1.0, 4.0)), 4.0),
+        (Messages(((0, 1, 3.0), (1, 0, 2.0))), 3.0),
+        (Phases((Delay(1.0), Delay(0.0))), 1.0),
+    ]
+    for work, time in works:
+        done = run(job("a", size=2, work=work), platform=cluster(2))
+        assert done.end[0] == pytest.approx(time), work
+    # A parallel task is as slow as its slowest resource.
+    for flop, byte, time in [
+        ((1.0, 4.0), 0.0, 4.0),
+        (0.0, (0.0, 3.0, 2.0, 0.0), 3.0),
+        (2.0, (0.0, 1.0, 0.0, 0.0), 2.0),
+        (1.0, 5.0, 5.0),
+        (0.0, 0.0, 0.0),
+    ]:
+        done = run(job("a", size=2, work=ParallelWork(flop, byte)), platform=cluster(2))
+        assert done.end[0] == pytest.approx(time), (flop, byte)
+
+
+def storage_platform(**host):
+    """Return a node and a host with a disk that a link joins."""
+    store = Host("store", 1.0, disks=(Disk("d", 2.0, 4.0),))
+    link = Link("l", 3.0)
+    parts = (Host("front", 1.0), Host("n", 1.0, **host), store, link)
+    use = (LinkUse("l", "NONE"),)
+    routes = (Route("n", "store", use), Route("front", "store", use), Route("front", "n", use))
+    return Platform((Zone("z", "Full", parts, routes),))
+
+
+def test_a_transfer_is_as_slow_as_disk_or_network():
+    for writes, time in ((False, 6.0), (True, 4.0)):
+        work = DiskTransfer(12.0, writes=writes)
+        done = run(job("a", work=work), platform=storage_platform(), hosts=("n",), storage="store")
+        assert done.end[0] == pytest.approx(time)
+
+
+def test_dependent_jobs_follow_with_their_think_time():
+    done = run(
+        job("a", submit=1.0),
+        job("b", after=("a", "c"), think_time=3.0),
+        job("c", submit=5.0, time=2.0),
+    )
+    assert dates(done) == [(1.0, 11.0), (14.0, 24.0), (5.0, 7.0)]
+    assert done.submit.tolist() == [1.0, 14.0, 5.0]
+
+
+def only_one(state):
+    """Start a job if no other one waits."""
+    return Decisions([Start(each) for each in state.queue if len(state.queue) == 1])
+
+
+def test_a_pass_comes_after_all_events_of_a_date_or_after_each():
+    jobs = job("a", submit=5.0), job("b", submit=5.0)
+    assert dates(run(*jobs, policy=only_one, passes="event")) == [(5.0, 15.0)] * 2
+    with pytest.raises(WorkloadError, match="'a'"):
+        run(*jobs, policy=only_one)
+    # An end comes before a submission of its date.
+    done = run(job("c", size=4, time=5.0), job("d", submit=5.0, size=4), policy="fcfs")
+    assert dates(done) == [(0.0, 5.0), (5.0, 15.0)]
+
+
+def test_a_failed_job_is_requeued_and_restarts_from_its_checkpoints(tmp_path):
+    profile = tmp_path / "state.txt"
+    profile.write_text("0 1\n25 0\n40 1\n")
+    platform = storage_platform(state_profile=str(profile))
+    given = {"platform": platform, "hosts": ("front", "n"), "failures": True}
+    one = job("a", size=2, time=30.0)
+    assert run(one, **given).state == ("failed",)
+    done = run(one, **given, restarts=1)
+    assert (done.starts, done.start[0], done.end[0]) == ((2,), 40.0, 70.0)
+    # Checkpoints after 10 and 20 s of work, at 11 and 22 s; the rest takes 2 + 10 s.
+    done = run(one, **given, restarts=1, checkpoint=10.0, checkpoint_cost=1.0, restart_cost=2.0)
+    assert (done.starts, done.start[0], done.end[0]) == ((2,), 40.0, 52.0)
+    # Parts before the last checkpoint are not done again: 12 s, 4 s, then 15 s.
+    save = DiskTransfer(8.0, writes=True, checkpoint=True)
+    two = job("a", size=2, work=Phases((Computation(12.0), save, Computation(15.0))))
+    done = run(two, **given, storage="store", restarts=1)
+    assert (done.start[0], done.end[0]) == (40.0, pytest.approx(55.0))
+
+
+def test_intervals_between_checkpoints_are_those_of_the_formulas():
+    assert young_interval(2.0, 100.0) == 20.0
+    # To first order Daly's is Young's without the cost.
+    assert daly_interval(1e-6, 1e6) == pytest.approx(young_interval(1e-6, 1e6), rel=1e-6)
+    assert daly_interval(300.0, 100.0) == 100.0
+
+
+def test_nodes_without_jobs_are_switched_off_and_boot_for_the_next_job():
+    policy = POLICIES["idle_shutdown"](POLICIES["fcfs"](), idle=5.0, spare=1)
+    done = run(
+        job("a", size=4),
+        job("b", submit=30.0, size=1),
+        job("c", submit=31.0, size=2),
+        policy=policy,
+        boot_time=7.0,
+    )
+    assert dates(done) == [(0.0, 10.0), (30.0, 40.0), (38.0, 48.0)]
+
+
+def test_a_power_cap_limits_the_busy_nodes():
+    policy = POLICIES["power_cap"](cap=4 * 10.0 + 2 * 90.0, idle=10.0, busy=100.0)
+    jobs = [job(name, walltime=10.0) for name in "abc"]
+    assert dates(run(*jobs, policy=policy)) == [(0.0, 10.0), (0.0, 10.0), (10.0, 20.0)]
+
+
+def test_fair_sharing_prefers_the_user_who_used_less():
+    jobs = [
+        job("a", size=4, walltime=10.0, user="u"),
+        job("b", submit=1.0, size=4, walltime=10.0, user="u"),
+        job("c", submit=2.0, size=4, walltime=10.0, user="v"),
+    ]
+    done = run(*jobs, policy=POLICIES["multifactor"]())
+    assert done.start.tolist() == [0.0, 20.0, 10.0]
+
+
+def test_moldable_jobs_complete_as_early_as_they_can():
+    work = AmdahlWork(12.0)
+    wide = {"least": 1, "most": 4, "kind": "moldable", "work": work}
+    done = run(job("a", size=2, time=2.0), job("b", size=1, **wide), policy="earliest_completion")
+    # On two nodes at once 6 s; on four from 2 s on until 5 s.
+    assert dates(done) == [(0.0, 2.0), (2.0, 5.0)]
+
+
+def test_malleable_jobs_shrink_for_others_and_grow_again():
+    work = AmdahlWork(16.0)
+    first = job("a", size=4, least=1, most=4, kind="malleable", work=work)
+    done = run(first, job("b", submit=2.0, size=2, time=2.0), policy="shrink_to_start")
+    assert done.steps[0] == ((0.0, 4), (2.0, 2), (4.0, 4))
+    assert dates(done) == [(0.0, 5.0), (2.0, 4.0)]
+
+
+def late(_):
+    """Start nothing."""
+    return Decisions()
+
+
+def twice(state):
+    """Start a job twice."""
+    return Decisions([Start(each) for each in state.queue * 2])
+
+
+def anywhere(state):
+    """Start jobs on a node that is taken."""
+    return Decisions([Start(each, mask_of([0])) for each in state.queue])
+
+
+def too_wide(state):
+    """Start jobs on too many nodes."""
+    return Decisions([Start(each, size=9) for each in state.queue])
+
+
+def strange(_):
+    """Start a job of another log."""
+    return Decisions([Start(job("x"))])
+
+
+def rigid(state):
+    """Change a rigid job."""
+    if state.running:
+        return Decisions(resizes=[Resize(state.running[0].job, 2)])
+    return Decisions([Start(state.queue[0])])
+
+
+def nothing(state):
+    """Forget to return."""
+
+
+@pytest.mark.parametrize("policy", [late, twice, anywhere, too_wide, strange, rigid, nothing])
+def test_a_bad_decision_names_policy_and_date(policy):
+    with pytest.raises(WorkloadError, match=rf"policy '{policy.__name__}'.*date [13] s"):
+        run(job("a", submit=1.0), job("b", submit=3.0), policy=policy)
+
+
+def broken(state):
+    """Raise an exception."""
+    return Decisions([state.queue[17]])
+
+
+def test_an_exception_of_a_policy_shows_its_own_frames():
+    with pytest.raises(ActorError) as caught:
+        run(job("a"), policy=broken)
+    assert isinstance(caught.value.__cause__, IndexError)
+    frames = []
+    trace = caught.value.__cause__.__traceback__
+    while trace:
+        frames.append(trace.tb_frame.f_code.co_name)
+        trace = trace.tb_next
+    assert frames == ["broken"] or "broken" in str(caught.value)
+
+
+def test_backfilling_needs_walltimes():
+    for policy in ("easy", "conservative"):
+        with pytest.raises(WorkloadError, match=r"'a'.*walltime"):
+            run(job("b", size=4, walltime=5.0), job("a", size=2), policy=policy)
+
+
+def test_measures_have_no_means_where_nothing_started():
+    found = measures(run(job("a", size=9)))
+    assert found == {"jobs": 1, "completed": 0, "killed": 0, "rejected": 1}
+
+
+def test_a_machine_that_blocks_says_so():
+    with pytest.raises(WorkloadError, match="'a'"):
+        run(job("a", size=9), job("b"), too_large="blocks")
+
+
+def test_nodes_are_written_as_ranges():
+    for nodes in ([], [0], [0, 1, 2, 3, 7], [5, 64, 65, 200], list(range(100))):
+        assert list(nodes_of(mask_of(nodes))) == nodes
+    assert node_text(mask_of([0, 1, 2, 3, 7])) == "0-3 7"
+    assert math.isnan(run(job("a", size=9)).start[0])
+    assert QueueScheduler(backfill="easy") == POLICIES["easy"](name="queue")
