@@ -50,9 +50,12 @@ class _WarmSimulation:
         assert scenario.kind.prepare is not None
         with contextlib.ExitStack() as stack:
             with scenario.importable():
-                self.prepared = scenario.kind.prepare(drawn, choices=True).then(
+                prepared = scenario.kind.prepare(drawn, choices=True).then(
                     lambda outcome: add_user_metrics(drawn.metrics, drawn, outcome)
                 )
+                # The agent decides, and nobody looks ahead.
+                options = replace(prepared.options, chooser=None)
+                self.prepared = replace(prepared, options=options)
                 self.simulation = stack.enter_context(self.prepared.paused())
                 with self.prepared.errors():
                     choice = self.simulation.run_to_choice()
