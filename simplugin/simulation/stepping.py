@@ -38,7 +38,6 @@ from simplugin.simulation.placement import (
 )
 from simplugin.simulation.process.serialization import pack_functions, unpack_functions
 from simplugin.simulation.process.wire_format import (
-    ANSWER,
     ASK,
     CHOICE,
     END,
@@ -56,6 +55,8 @@ if TYPE_CHECKING:
     from simplugin.simulation.process.supervision import Supervision
     from simplugin.simulation.result import Result
 
+# The kind of a command that takes an option.
+ANSWER = b"k"
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -66,7 +67,7 @@ class SimulationCommand(NamedTuple):
     Attributes
     ----------
     kind : bytes
-        As in `simplugin.simulation.process.wire_format`.
+        As in `simplugin.simulation.process.wire_format`; or `ANSWER`, which goes with the next.
     date : float
         Its date, or the index of an answer.
     packed : bytes
@@ -366,7 +367,10 @@ class Simulation:
             if not (is_index and 0 <= index < count):
                 wrong = f"{index!r} was given; give an index from 0 to {count - 1}"
                 raise ChoiceError(choice.actor, choice.date, choice.label, wrong, "")
-            self._command(ANSWER, float(index))
+            self._require_pause()
+            # It travels with the next command.
+            self._supervision.answer = int(index)
+            self._commands.append(SimulationCommand(ANSWER, float(index)))
             self._open_choice = None
 
     def recipe(self) -> Recipe:
@@ -404,7 +408,7 @@ class Simulation:
         """Send a command to the simulation; an actor is that of an intervention."""
         with self._lock:
             self._require_pause()
-            if (choice := self._open_choice) is not None and kind not in (LOOK, ANSWER):
+            if (choice := self._open_choice) is not None and kind != LOOK:
                 about = "" if choice.label is None else f" about {choice.label!r}"
                 raise SimpluginError(
                     f"actor {choice.actor!r} waits for a choice{about} at {choice.date:g} s;"
@@ -421,7 +425,7 @@ class Simulation:
                 with self._job.locating():
                     body = self._supervision.command(kind, date)
                 is_open = self._supervision.is_paused and self._supervision.pause == CHOICE
-                if is_open and kind not in (LOOK, ANSWER):
+                if is_open and kind != LOOK:
                     (packed,) = self._supervision.state()
                     self._open_choice = pickle.loads(packed)
                 return body

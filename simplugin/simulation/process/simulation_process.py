@@ -52,7 +52,6 @@ from simplugin.simulation.process.serialization import (
     unpack_functions,
 )
 from simplugin.simulation.process.wire_format import (
-    ANSWER,
     ASK,
     BRANCH,
     CHOICE,
@@ -311,13 +310,12 @@ class SteppingObserver(RemoteObserver):
             )
             command: bytes
             further: float
-            command, further = COMMAND.unpack(message)
+            command, further, index = COMMAND.unpack(message)
+            self._index = max(self._index, index)
             if command == LOOK:
                 write_outcome(self._file, STATE, *self._back_end.look(date))
             elif command == BRANCH:
                 self._branch(*descriptors)
-            elif command == ANSWER:
-                self._index = int(further)
             elif command == INTERVENE:
                 (actor,), *_ = unpack_functions(take_job(self._file)[1])
                 _place(self._back_end, actor)

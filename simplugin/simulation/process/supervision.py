@@ -71,6 +71,8 @@ class Supervision:
         Date of the last pause [s].
     pause : bytes
         Kind of the last pause: EVENT, CHOICE or END.
+    answer : int
+        Index of the option that is taken with the next command, -1 for none.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class Supervision:
         self._progress = progress
         self.clock = 0.0
         self.pause = EVENT
+        self.answer = -1
         self.is_paused = False
         self._is_quiet = False
         self._clock: float | None = None
@@ -223,7 +226,8 @@ class Supervision:
             self._deadline += time.monotonic() - self._paused_since
         self.is_paused = False
         with contextlib.suppress(OSError):  # it was killed, as `wait` will find
-            socket.send_fds(self._news, [COMMAND.pack(kind, date)], descriptors)
+            socket.send_fds(self._news, [COMMAND.pack(kind, date, self.answer)], descriptors)
+        self.answer = -1
 
     def state(self) -> tuple[Any, ...]:
         """Return the state that a paused simulation has written on command."""

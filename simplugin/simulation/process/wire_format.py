@@ -32,13 +32,13 @@ PAUSED = struct.Struct("<cd")
 EVENT = b"E"  # before an event
 CHOICE = b"C"  # at a choice, which is in the file
 END = b"Z"  # after the last event
-COMMAND = struct.Struct("<cd")
+# With the index of the option of an open choice that is taken, or -1.
+COMMAND = struct.Struct("<cdi")
 STEP = b"s"  # to the next event
 GO = b"g"  # to the last event that is not later
 LOOK = b"l"  # write the state into the file
 INTERVENE = b"i"  # start the actor in the file, and go on to the date
 ASK = b"c"  # to the next choice
-ANSWER = b"k"  # take the option of an index, a float, once the simulation continues
 BRANCH = b"b"  # fork; the descriptors of the new process come with it
 
 # From the server, once it has loaded what its children need, or has failed to; a text follows. Also
