@@ -19,8 +19,10 @@ FILE = Path(__file__).with_name("fork_join.toml")
 CLUSTERS, TRAINED, TESTED = 4, range(1000, 1012), range(40)
 # Graphs of an iteration, and episodes of each.
 GRAPHS, EPISODES, RATE = 6, 6, 0.15
-START, FINISH, CLUSTER = map(GRAPH_FEATURES.index, ("start", "finish", "cluster"))
-WEIGHTS = 5 + CLUSTERS
+START, FINISH, CLUSTER, FLOP, BYTE = map(
+    GRAPH_FEATURES.index, ("start", "finish", "cluster", "flop", "byte")
+)
+WEIGHTS = 5 + 2 * CLUSTERS
 
 
 def features(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -28,6 +30,9 @@ def features(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
     options = seen[: mask.sum()]
     start, finish = options[:, START], options[:, FINISH]
     own = np.arange(len(options)) == 0
+    cluster = np.eye(CLUSTERS)[options[:, CLUSTER].astype(int)]
+    # Work for each byte of data: the more, the less it costs to send the task elsewhere.
+    intensity = np.log((1 + options[0, FLOP]) / (1 + options[0, BYTE])) - 3
     return np.column_stack(
         [
             own,
@@ -35,7 +40,8 @@ def features(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
             np.log((finish - start) / (finish[0] - start[0])),
             (start - start[0]) / finish[0],
             finish == finish.min(),
-            np.eye(CLUSTERS)[options[:, CLUSTER].astype(int)],
+            cluster,
+            cluster * np.clip(intensity, -2, 2),
         ]
     ).astype(float)
 
@@ -95,7 +101,7 @@ def main() -> None:
     print(f"{iterations} iterations in {time.perf_counter() - begin:.0f} s: {weights.round(2)}")
     # The rule that is closest to what is learned: the cluster of the largest weight.
     fixed = np.zeros(WEIGHTS)
-    fixed[-CLUSTERS + int(weights[-CLUSTERS:].argmax())] = 1.0
+    fixed[5 + int(weights[5 : 5 + CLUSTERS].argmax())] = 100.0
     policies = {"min-min": None, "trained": weights, "one cluster": fixed}
     ratios, gaps = ({name: [] for name in policies} for _ in range(2))
     env = TaskGraphsEnvironment(FILE)
