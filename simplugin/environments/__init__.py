@@ -1,5 +1,7 @@
 """Scenarios with choices as Gymnasium environments; the import registers them."""
 
+import lazy_loader
+
 from simplugin.core.errors import SetupError
 
 try:
@@ -7,23 +9,7 @@ try:
 except ImportError as error:
     raise SetupError("environments need Gymnasium; pip install 'simplugin[rl]'") from error
 
-from simplugin.environments.environment import ScenarioEnvironment
-from simplugin.environments.kinds import (
-    BAG_FEATURES,
-    GRAPH_FEATURES,
-    ActorsEnvironment,
-    BagsEnvironment,
-    TaskGraphsEnvironment,
-)
-
-__all__ = [
-    "BAG_FEATURES",
-    "GRAPH_FEATURES",
-    "ActorsEnvironment",
-    "BagsEnvironment",
-    "ScenarioEnvironment",
-    "TaskGraphsEnvironment",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 for _name in ("TaskGraphs", "Bags", "Actors"):
     gymnasium.register(f"simplugin/{_name}-v0", f"simplugin.environments.kinds:{_name}Environment")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import gymnasium
 import numpy as np
@@ -210,3 +212,30 @@ def test_without_gymnasium_the_extra_is_named() -> None:
     assert done.returncode
     assert "SetupError" in done.stderr.splitlines()[-1]
     assert "simplugin[rl]" in done.stderr.splitlines()[-1]
+
+
+def example(name: str) -> ModuleType:
+    """Execute a program of the examples as a module."""
+    file = DIRECTORY.parents[1] / f"examples/environments/{name}.py"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_plan_by_branches_ends_before_min_min(capsys: pytest.CaptureFixture[str]) -> None:
+    example("planning")
+    first, planned = (float(line.split()[1]) for line in capsys.readouterr().out.splitlines())
+    found = load_scenario(DIRECTORY.parents[1] / "examples/environments/fork_join.toml")
+    expected = run_scenario(replace(found, simulation=replace(found.simulation, seed=1))).row
+    assert planned < first == expected["makespan"]
+
+
+def test_an_iteration_of_training_prefers_what_ended_early() -> None:
+    module = example("policy_gradient")
+    module.TRAINED, module.GRAPHS, module.EPISODES = range(1), 1, 4
+    weights = module.train(1, np.random.default_rng(0))
+    assert np.isfinite(weights).all()
+    assert weights.any()
