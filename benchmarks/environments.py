@@ -1,4 +1,4 @@
-"""Steps a second of environments, on one core, beside a plain Python event loop of the same model.
+"""Steps of environments a second of processor time, beside an event loop of the same model.
 
 Cases, all without arguments::
 
@@ -27,6 +27,8 @@ import numpy as np
 
 import simplugin.environments  # noqa: F401 # registers them
 from simplugin.scenarios.loading import scenario_from
+from simplugin.simulation.process import server_client
+from simplugin.simulation.process.operating_system import descendants
 
 HOSTS, INTERVAL = 4, 0.4
 SPACE = gymnasium.spaces.Box(0.0, 1e9, (HOSTS + 1,), np.float64)
@@ -116,25 +118,41 @@ def scenario(tasks: int) -> Any:
     return scenario_from(document, here)
 
 
+def processor_time() -> float:
+    """Return the processor time of this process, its servers and their simulations [s]."""
+    servers = server_client.server_processes()
+    found = [*servers, *(each for server in servers for each in descendants(server))]
+    used = (Path(f"/proc/{each}/schedstat").read_text().split()[0] for each in found)
+    return time.process_time() + 1e-9 * sum(map(int, used))
+
+
 def episode(env: Any, actions: list[int]) -> tuple[float, float]:
-    """Take actions up to the end, 0 after the last; return steps a second, and the return."""
+    """Take actions up to the end.
+
+    Returns
+    -------
+    (float, float)
+        Processor time of a step, without the last one [s], and the return.
+    """
     env.reset()
-    total, count, is_over, begin = 0.0, 0, False, time.perf_counter()
+    total, count, is_over, begin = 0.0, 0, False, processor_time()
     while not is_over:
-        action = actions[count] if count < len(actions) else 0
-        _, reward, is_over, _, _ = env.step(action)
+        if count == len(actions) - 1:
+            used = processor_time() - begin
+        # The simulation's process ends with the last step.
+        _, reward, is_over, _, _ = env.step(actions[count])
         total, count = total + reward, count + 1
-    return count / (time.perf_counter() - begin), total
+    return used / (len(actions) - 1), total
 
 
-def resets(env: Any, times: int) -> float:
-    """Return the median time of a reset [ms]."""
+def resets(env: Any, times: int) -> dict[str, float]:
+    """Return the least and the median time of a reset [ms]."""
     taken = []
     for _ in range(times):
         begin = time.perf_counter()
         env.reset()
         taken.append(1e3 * (time.perf_counter() - begin))
-    return round(median(taken), 2)
+    return {"least": round(min(taken), 2), "median": round(median(taken), 2)}
 
 
 def queues(*, quick: bool) -> dict[str, Any]:
@@ -154,8 +172,8 @@ def queues(*, quick: bool) -> dict[str, Any]:
     for _ in range(turns):
         ends = []
         for name, env in systems.items():
-            rate, total = episode(env, actions)
-            rates[name].append(rate)
+            used, total = episode(env, actions)
+            rates[name].append(1 / used)
             ends.append(total)
         assert np.allclose(ends, ends[0], rtol=1e-9), ends
     found: dict[str, Any] = {
@@ -174,7 +192,11 @@ def shipped(*, quick: bool) -> dict[str, Any]:
         begin = time.perf_counter()
         env.reset(seed=1)
         first = time.perf_counter() - begin
-        rates = [episode(env, [])[0] for _ in range(3 if quick else 15)]
+        steps = 0
+        while env.choice is not None:
+            env.step(0)
+            steps += 1
+        rates = [1 / episode(env, [0] * steps)[0] for _ in range(3 if quick else 15)]
         found[kind] = {
             "reset to another seed [ms]": round(1e3 * first),
             "reset [ms]": resets(env, 20 if quick else 100),

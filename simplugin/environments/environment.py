@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
@@ -18,7 +19,7 @@ from simplugin.environments.rendering import image
 from simplugin.scenarios import Scenario, ScenarioResult, load_scenario
 from simplugin.scenarios.sections import DEFAULT_FILES
 from simplugin.scenarios.user_metrics import add_user_metrics
-from simplugin.simulation import Choice, Simulation
+from simplugin.simulation import Choice, Result, Simulation
 
 Observation = TypeVar("Observation")
 # As Gymnasium has it: what is in it depends on the environment.
@@ -40,12 +41,15 @@ class _WarmSimulation:
     simulation : Simulation
         The simulation.
     prepared : PreparedSimulation
-        It gives the outcome of an episode.
+        How it was prepared.
+    choice : Choice
+        Its first choice.
     close : callable
         Ends its process.
     """
 
     def __init__(self, scenario: Scenario, seed: int) -> None:
+        self._scenario = scenario
         drawn = replace(scenario, simulation=replace(scenario.simulation, seed=seed))
         assert scenario.kind.prepare is not None
         with contextlib.ExitStack() as stack:
@@ -59,6 +63,10 @@ class _WarmSimulation:
                 self.simulation = stack.enter_context(self.prepared.paused())
                 with self.prepared.errors():
                     choice = self.simulation.run_to_choice()
+                loaded = dict(sys.modules)
+            # Those of the scenario, which leave with the block.
+            left = (name for name in loaded if sys.modules.get(name) is not loaded[name])
+            self._modules = {name: loaded[name] for name in left}
             if choice is None:
                 raise SimpluginError(
                     f"{scenario.file}: the simulation ends at {self.simulation.clock:g} s without a"
@@ -66,6 +74,24 @@ class _WarmSimulation:
                 )
             self.choice = choice
             self.close = stack.pop_all().close
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Translate errors of the simulation, and let choices name modules of the scenario."""
+        hidden = {name: sys.modules[name] for name in self._modules if name in sys.modules}
+        sys.modules.update(self._modules)
+        try:
+            with self.prepared.errors():
+                yield
+        finally:
+            for name in self._modules:
+                sys.modules.pop(name, None)
+            sys.modules.update(hidden)
+
+    def outcome(self, result: Result) -> ScenarioResult:
+        """Return the outcome of an episode."""
+        with self._scenario.importable():
+            return self.prepared.outcome(result)
 
 
 class ScenarioEnvironment(gymnasium.Env[Observation, np.int64]):
@@ -204,13 +230,12 @@ class ScenarioEnvironment(gymnasium.Env[Observation, np.int64]):
             raise SimpluginError(f"the action is {action!r}; give an index from 0 to {last}")
         taken = int(action) if action < len(choice.options) else 0
         self.choice = None
-        with self.scenario.importable():
-            with warm.prepared.errors():
-                episode.choose(taken)
-                self.choice = following = episode.run_to_choice()
-                result = episode.run() if following is None else None
-            if result is not None:
-                self.outcome = warm.prepared.outcome(result)
+        with warm.running():
+            episode.choose(taken)
+            self.choice = following = episode.run_to_choice()
+            result = episode.run() if following is None else None
+        if result is not None:
+            self.outcome = warm.outcome(result)
         date = episode.clock if following is None else following.date
         reward, self._date = self._date - date, date
         info = self._info(following) | {"taken": taken}
@@ -248,11 +273,10 @@ class ScenarioEnvironment(gymnasium.Env[Observation, np.int64]):
             return None
         outcome = self.outcome
         if outcome is None:
-            with self.scenario.importable(), self._episode.branch(quiet=True) as other:
-                with self._warm.prepared.errors():
-                    other.choose(0)
-                    result = other.run()
-                outcome = self._warm.prepared.outcome(result)
+            with self._episode.branch(quiet=True) as other, self._warm.running():
+                other.choose(0)
+                result = other.run()
+            outcome = self._warm.outcome(result)
         return image(outcome, self._date, self.scenario.title)
 
     def close(self) -> None:

@@ -26,9 +26,13 @@ from simplugin.simulation.process import server_client
 DIRECTORY = Path(simplugin.environments.__file__).parent
 KINDS = ("TaskGraphs", "Bags")
 ACTORS = """
+class Task:
+    def __init__(self, number):
+        self.number = number
+
 async def server(me, tasks):
     for number in range(tasks):
-        index = await me.choose(["fast", "slow", "broken"], number, label="speed")
+        index = await me.choose(["fast", "slow", "broken"], Task(number), label="speed")
         if index == 2:
             raise ValueError("the third way is closed")
         await me.execute([1e9, 3e9][index])
@@ -75,7 +79,7 @@ def own(tmp_path: Path) -> Iterator[ScenarioEnvironment[np.ndarray]]:
     env = made(
         "Actors",
         scenario=tmp_path / "own.toml",
-        observe=lambda choice: np.array([choice.observation], dtype=np.float32),
+        observe=lambda choice: np.array([choice.observation.number], dtype=np.float32),
         observation_space=gymnasium.spaces.Box(0.0, 3.0, (1,)),
         max_options=4,
     )
