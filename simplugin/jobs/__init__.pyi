@@ -1,8 +1,13 @@
 from .actors.batch_system import JobConditions as JobConditions
+from .actors.messages import ClusterReport as ClusterReport
+from .actors.meta_scheduler import LocalCluster as LocalCluster
+from .actors.meta_scheduler import by_queue as by_queue
+from .actors.meta_scheduler import least_loaded as least_loaded
 from .checkpoints import daly_interval as daly_interval
 from .checkpoints import young_interval as young_interval
 from .execution import JobExecution as JobExecution
 from .execution import execute as execute
+from .execution import execute_clusters as execute_clusters
 from .metrics import measures as measures
 from .nodes import mask_of as mask_of
 from .nodes import node_text as node_text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
@@ -19,6 +20,13 @@ from simplugin.jobs.actors.batch_system import (
     watch_node,
 )
 from simplugin.jobs.actors.messages import JobRecords, JobState
+from simplugin.jobs.actors.meta_scheduler import (
+    Dispatch,
+    LocalCluster,
+    dispatch_jobs,
+    least_loaded,
+    receive_jobs,
+)
 from simplugin.jobs.nodes import NodeMask
 from simplugin.jobs.policy import JobPolicy
 from simplugin.platforms import Host, Platform, Zone
@@ -75,6 +83,7 @@ def execute(
     platform: Platform | str | os.PathLike[str] | None = None,
     n_nodes: int | None = None,
     conditions: JobConditions | None = None,
+    choices: bool = False,
     **simulation: Unpack[SimulationKeywords],
 ) -> JobExecution:
     """Execute a log of batch jobs on a simulated machine.
@@ -91,6 +100,11 @@ def execute(
         Number of nodes of a machine without platform; that of the log by default.
     conditions : JobConditions, optional
         Hosts, overheads, and readings of rules.
+    choices : bool
+        True to offer a choice whenever another job than the policy's first could start: the
+        `Decisions` of the policy, then the start of each other waiting job that fits. It has the
+        `QueueState`, and the date as label. After another job has started, the policy is asked
+        again.
     **simulation
         Options of the simulation, fields of `simplugin.simulation.SimulationOptions`; by default
         ``trace=False`` and SimGrid's linear model, ``SimGridOptions.linear()``, or ``ptask_L07``
@@ -130,30 +144,102 @@ def execute(
                 raise PlatformError(f"the platform has no host {name!r}, which conditions name")
         conditions = replace(conditions, hosts=conditions.hosts or names)
         count, front = len(conditions.hosts), conditions.hosts[0]
-    parallel = any(_is_parallel(job.work_on(job.size)) for job in jobs.jobs)
-    options = SimGridOptions(host_model="ptask_L07") if parallel else SimGridOptions.linear()
-    setup = BatchSetup(jobs, policy, count, conditions)
+    setup = BatchSetup(jobs, policy, count, conditions, choices)
     placements = [Placement(front, run_batch_system, (setup,), name="batch system")]
     if conditions.failures:
         placements += [
-            Placement(host, watch_node, (node,), name="watcher", restart=True, daemon=True)
+            Placement(host, watch_node, (node, ""), name="watcher", restart=True, daemon=True)
             for node, host in enumerate(conditions.hosts)
         ]
+    result = _simulated(machine, placements, jobs, simulation)
+    records: JobRecords = result.returned[0].value
+    return _execution(jobs, count, records, result)
+
+
+def execute_clusters(
+    jobs: JobLog,
+    clusters: Sequence[LocalCluster],
+    dispatch: Dispatch = least_loaded,
+    *,
+    platform: Platform | str | os.PathLike[str],
+    conditions: JobConditions | None = None,
+    **simulation: Unpack[SimulationKeywords],
+) -> JobExecution:
+    """Execute a log on clusters with a queue each, to which a meta-scheduler sends the jobs.
+
+    The meta-scheduler is on the first host of the first cluster. A job arrives after its message
+    has crossed the network, and the batch systems report their states by messages.
+
+    Parameters
+    ----------
+    jobs : JobLog
+        The jobs, without dependencies; each runs on one cluster.
+    clusters : sequence of LocalCluster
+        The clusters; nodes are numbered through in their order.
+    dispatch : callable
+        Chooses a cluster for a job among the reports of those that are large enough:
+        `least_loaded`, `by_queue`, or a function of one's own.
+    platform, conditions, **simulation
+        As for `execute`; `JobConditions.hosts` are those of the clusters.
+
+    Raises
+    ------
+    WorkloadError
+        A job has dependencies, or clusters share a name or a host.
+    """
+    clusters = tuple(clusters)
+    machine = platform if isinstance(platform, Platform) else read_platform(platform)
+    hosts = [host for each in clusters for host in each.hosts]
+    if not hosts or len({*hosts}) < len(hosts) or len({e.name for e in clusters}) < len(clusters):
+        raise WorkloadError("clusters share a name or a host, or have none; give each its own")
+    if missing := {*hosts} - {*machine.host_names()}:
+        raise PlatformError(f"the platform has no host {min(missing)!r}, which a cluster names")
+    if later := next((job.id for job in jobs.jobs if job.after), None):
+        raise WorkloadError(f"job {later!r} has dependencies, which clusters do not know")
+    placements = []
+    for each in clusters:
+        own = replace(conditions or JobConditions(), hosts=each.hosts)
+        setup = BatchSetup(jobs, each.policy, len(each.hosts), own, cluster=each.name)
+        front = each.hosts[0]
+        placements += [
+            Placement(front, run_batch_system, (setup,), name=f"batch system {each.name}"),
+            Placement(front, receive_jobs, (each.name,), name=f"door {each.name}"),
+        ]
+        if own.failures:
+            placements += [
+                Placement(host, watch_node, (node, each.name), restart=True, daemon=True)
+                for node, host in enumerate(each.hosts)
+            ]
+    meta = Placement(hosts[0], dispatch_jobs, (jobs, clusters, dispatch), name="meta-scheduler")
+    result = _simulated(machine, [*placements, meta], jobs, simulation)
+    first, parts = 0, []
+    for each, returned in zip(
+        clusters, [each for each in result.returned if each.value is not None], strict=True
+    ):
+        parts.append((returned.value, first))
+        first += len(each.hosts)
+    return _execution(jobs, len(hosts), JobRecords.joined(parts), result)
+
+
+def _simulated(
+    machine: Platform, placements: list[Placement], jobs: JobLog, simulation: SimulationKeywords
+) -> Result:
+    """Simulate; raise errors of jobs and decisions as they are."""
+    parallel = any(_is_parallel(job.work_on(job.size)) for job in jobs.jobs)
+    options = SimGridOptions(host_model="ptask_L07") if parallel else SimGridOptions.linear()
     try:
-        result = simulate(
-            machine,
-            placements,
-            **with_defaults(simulation, options),
-        )
+        return simulate(machine, placements, **with_defaults(simulation, options))
     except ActorError as error:
-        # Errors of jobs and of decisions are for the caller.
         if isinstance(error.__cause__, WorkloadError):
             raise error.__cause__ from None
         raise
-    records: JobRecords = result.returned[0].value
+
+
+def _execution(jobs: JobLog, n_nodes: int, records: JobRecords, result: Result) -> JobExecution:
+    """Return an execution from the records of jobs."""
     submit, start, end = records.dates
     parts = records.state, records.nodes, records.steps, records.starts
-    return JobExecution(jobs, count, submit, start, end, *parts, result)
+    return JobExecution(jobs, n_nodes, submit, start, end, *parts, result)
 
 
 def _is_parallel(work: JobWork) -> bool:

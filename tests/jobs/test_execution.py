@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from simplugin.core.errors import ActorError, WorkloadError
@@ -11,11 +12,15 @@ from simplugin.jobs import (
     POLICIES,
     Decisions,
     JobConditions,
+    LocalCluster,
     QueueScheduler,
     Resize,
     Start,
+    by_queue,
     daly_interval,
     execute,
+    execute_clusters,
+    least_loaded,
     mask_of,
     measures,
     node_text,
@@ -319,3 +324,72 @@ def test_nodes_are_written_as_ranges():
     assert node_text(mask_of([0, 1, 2, 3, 7])) == "0-3 7"
     assert math.isnan(run(job("a", size=9)).start[0])
     assert QueueScheduler(backfill="easy") == POLICIES["easy"](name="queue")
+
+
+def test_advance_reservations_start_at_their_dates():
+    jobs = [
+        job("a", time=4.0, walltime=4.0, size=2),
+        job("b", time=8.0, walltime=8.0, size=4),
+        job("c", submit=1.0, time=5.0, walltime=5.0, size=4, reserved=6.0),
+        job("d", submit=2.0, time=2.0, walltime=2.0, size=2),
+    ]
+    for options in ({}, {"reservation": "nodes"}, {"compress": "rebuild"}):
+        done = run(*jobs, policy=QueueScheduler(backfill="conservative", **options))
+        assert done.start.tolist() == [0.0, 11.0, 6.0, 2.0]
+    with pytest.raises(WorkloadError, match="'c'"):
+        run(*jobs, policy="greedy")
+
+
+def test_jobs_get_the_nodes_that_they_want():
+    done = run(job("a", nodes=(2,)), job("b", size=2, nodes=(1, 2)), job("c", nodes=(3,)))
+    assert [node_text(each) for each in done.nodes] == ["2", "1-2", "3"]
+    assert done.start.tolist() == [0.0, 10.0, 10.0]
+    with pytest.raises(WorkloadError, match="'a'"):
+        run(job("a", nodes=(2,), walltime=1.0), policy="conservative")
+
+
+def last(choice):
+    """Choose the last option."""
+    return len(choice.options) - 1
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
+def test_a_chooser_may_take_another_waiting_job(policy):
+    jobs = [
+        job(name, size=size, walltime=10.0) for name, size in zip("abcd", (3, 4, 2, 2), strict=True)
+    ]
+    log, policy = JobLog(tuple(jobs)), POLICIES[policy]()
+    alone, first = (execute(log, policy, n_nodes=4, choices=each) for each in (False, True))
+    assert dates(alone) == dates(first)
+    assert first.result.choices
+    other = execute(log, policy, n_nodes=4, choices=True, chooser=last)
+    # From the end: d and c at once, then b, then a.
+    assert other.start.tolist() == [20.0, 10.0, 0.0, 0.0]
+
+
+def test_a_meta_scheduler_sends_jobs_over_the_network_to_queues_of_clusters():
+    link = Link("l", 1024.0)
+    hosts = [Host(name, 1.0) for name in ("a0", "a1", "b0")]
+    use = (LinkUse("l", "NONE"),)
+    routes = (Route("a0", "b0", use), Route("a1", "b0", use))
+    platform = Platform((Zone("z", "Full", (*hosts, link), routes),))
+    clusters = [
+        LocalCluster("a", ("a0", "a1"), POLICIES["easy"]()),
+        LocalCluster("b", ("b0",), POLICIES["fcfs"]()),
+    ]
+    jobs = [job(name, submit=3.0 * n, walltime=10.0, queue="b") for n, name in enumerate("cde")]
+    jobs += [job("wide", submit=7.0, size=2, walltime=10.0, queue="b"), job("huge", size=3)]
+    done = execute_clusters(JobLog(tuple(jobs)), clusters, by_queue, platform=platform)
+    assert done.state == ("completed",) * 4 + ("rejected",)
+    # A message of 1,024 byte takes 1 s where the reports of the cluster do not share its link.
+    assert [node_text(each) for each in done.nodes] == ["2", "2", "2", "0-1", ""]
+    assert 1.0 <= done.start[0] <= 1.5
+    assert np.diff(done.start[:3]).tolist() == pytest.approx([10.0, 10.0])
+    assert done.submit[:4].tolist() == [0.0, 3.0, 6.0, 7.0]
+    done = execute_clusters(JobLog(tuple(jobs[:3])), clusters, least_loaded, platform=platform)
+    assert sorted(node_text(each) for each in done.nodes) == ["0", "1", "2"]
+    with pytest.raises(WorkloadError, match="'f'"):
+        execute_clusters(JobLog((*jobs, job("f", after=("c",)))), clusters, platform=platform)
+    twice = [clusters[0], clusters[0]]
+    with pytest.raises(WorkloadError):
+        execute_clusters(JobLog(tuple(jobs)), twice, platform=platform)

@@ -6,7 +6,6 @@ import math
 from bisect import bisect_left, insort
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Literal
 
 from simplugin.core.errors import TimeoutException, WorkloadError
@@ -18,15 +17,19 @@ from simplugin.jobs.actors.jobs import (
     run_work,
 )
 from simplugin.jobs.actors.messages import (
+    REPORT_BYTE,
+    REPORTS,
     Calendar,
+    ClusterReport,
     JobEnd,
     JobRecord,
     JobRecords,
     NodeEvent,
     SubmittedJobs,
 )
-from simplugin.jobs.nodes import NodeMask, lowest, node_text, nodes_of
+from simplugin.jobs.nodes import NodeMask, lowest, mask_of, node_text, nodes_of
 from simplugin.jobs.policy import (
+    SAME_DATE,
     Decisions,
     JobPolicy,
     QueueState,
@@ -38,7 +41,6 @@ from simplugin.simulation.api import Actor, MessageQueue
 from simplugin.workloads.batch_jobs import AmdahlWork, Job, JobLog, known_duration
 from simplugin.workloads.parameter_ranges import one_of, whole
 
-INBOX = "batch system"
 # Time for which jobs wait for hosts that have failed [s].
 _LONGEST_REPAIR = 1e9
 # Rounds of actors in which jobs that end at one date can say so.
@@ -146,12 +148,18 @@ class BatchSetup:
     conditions : JobConditions
         The conditions; its `hosts` are those of all nodes, or empty for a machine without
         platform.
+    choices : bool
+        True to offer a choice of the next job.
+    cluster : str
+        Name of a cluster to which a meta-scheduler sends jobs; empty if all are its own.
     """
 
     log: JobLog
     policy: JobPolicy
     n_nodes: int
     conditions: JobConditions
+    choices: bool = False
+    cluster: str = ""
 
 
 async def run_batch_system(me: Actor, setup: BatchSetup) -> JobRecords:
@@ -177,9 +185,14 @@ async def _submit(
         ticket = coming
 
 
-async def watch_node(me: Actor, node: int) -> None:
+def inbox_of(cluster: str) -> str:
+    """Return the name of the message queue of a batch system."""
+    return f"batch system {cluster}"
+
+
+async def watch_node(me: Actor, node: int, cluster: str) -> None:
     """Tell the batch system when a node comes back, and when it fails."""
-    inbox = me.message_queue(INBOX)
+    inbox = me.message_queue(inbox_of(cluster))
     inbox.put_detached(NodeEvent(me.now, 1 << node, ready=True))
     me.on_exit(lambda _: inbox.put_detached(NodeEvent(me.now, 1 << node, ready=False)))
     await me.suspend()
@@ -189,6 +202,11 @@ async def _boot(me: Actor, date: float, nodes: NodeMask, ticket: int, inbox: Mes
     """Boot nodes."""
     await me.sleep_until(date)
     inbox.put_detached(NodeEvent(date, nodes, ready=True, ticket=ticket))
+
+
+def _by_end(entry: RunningJob) -> tuple[float, int]:
+    """Return the place of a job among those that run."""
+    return entry.planned_end, entry.rank
 
 
 class _BatchSystem:
@@ -203,7 +221,7 @@ class _BatchSystem:
         self.disk = me.host_by_name(storage).disks[0] if storage else None
         self.records = [JobRecord() for _ in self.jobs]
         self.number = {job.id: number for number, job in enumerate(self.jobs)}
-        self.inbox = me.message_queue(INBOX)
+        self.inbox = me.message_queue(inbox_of(setup.cluster))
         self.calendar = Calendar()
         self.free: NodeMask = (1 << setup.n_nodes) - 1
         self.n_free = setup.n_nodes
@@ -234,10 +252,13 @@ class _BatchSystem:
 
     async def run(self) -> None:
         """Run all jobs."""
+        if self.setup.cluster:
+            # The end of submissions counts as a job.
+            self.open = self.to_come = 1
         one_by_one = self.conditions.passes == "event"
         dates: dict[tuple[float, int], list[int]] = {}
         for number, job in enumerate(self.jobs):
-            if not job.after:
+            if not (job.after or self.setup.cluster):
                 event = (job.submit, number if one_by_one else 0)
                 dates.setdefault(event, []).append(number)
         self.submit_at([(date, jobs) for (date, _), jobs in sorted(dates.items())])
@@ -248,7 +269,12 @@ class _BatchSystem:
                 raise self.stuck()
             await self.gather()
             if self.open:
-                self.decide()
+                while await self.decide():
+                    pass
+                if self.setup.cluster:
+                    wanted = sum(job.size for job in self.queue)
+                    report = ClusterReport(self.setup.cluster, self.n_nodes, self.n_free, wanted)
+                    self.me.mailbox(REPORTS).put_detached(report, REPORT_BYTE)
 
     def submit_at(self, dates: list[tuple[float, list[int]]]) -> None:
         """Let a submitter submit jobs at dates in order."""
@@ -297,9 +323,16 @@ class _BatchSystem:
                 break
         self.now = max(self.now, date)
         for each in submissions:
-            self.to_come -= len(each.jobs)
+            if not self.setup.cluster:
+                self.to_come -= len(each.jobs)
+            elif each.jobs:
+                self.open += len(each.jobs)
+            else:
+                self.open -= 1
+                self.to_come = 0
             for number in each.jobs:
-                self.submitted(number, each.date)
+                sent = self.jobs[number].submit if self.setup.cluster else each.date
+                self.submitted(number, sent)
 
     def submitted(self, number: int, date: float) -> None:
         """Put a job in the queue, or reject it."""
@@ -403,10 +436,7 @@ class _BatchSystem:
 
     def forget(self, entry: RunningJob) -> None:
         """Take a job out of those that run."""
-        position = bisect_left(self.running, entry.planned_end, key=attrgetter("planned_end"))
-        while self.running[position] is not entry:
-            position += 1
-        del self.running[position]
+        del self.running[bisect_left(self.running, _by_end(entry), key=_by_end)]
 
     def closed(self, job: Job, date: float) -> None:
         """Submit the jobs that waited for the end of another one."""
@@ -420,9 +450,8 @@ class _BatchSystem:
 
     # ---- decisions ----
 
-    def decide(self) -> None:
-        """Ask the policy, and do what it decides."""
-        policy = self.setup.policy
+    async def decide(self) -> bool:
+        """Ask the policy and do what it decides; return True if a chooser took another job."""
         state = QueueState(
             self.now,
             self.n_nodes,
@@ -434,9 +463,26 @@ class _BatchSystem:
             self.off,
             self.booting,
         )
-        decisions: object = policy(state)
+        decisions: object = self.setup.policy(state)
         if not isinstance(decisions, Decisions):
             raise self.error(f"returns {shown(decisions)}; return Decisions")
+        if self.setup.choices:
+            own = {start.job.id for start in decisions.starts[:1]}
+            others = [
+                job
+                for job in self.queue
+                if job.size <= self.n_free
+                and job.id not in own
+                and not job.reserved
+                and not job.nodes
+            ]
+            if others:
+                options = [decisions, *(Decisions((Start(job),)) for job in others)]
+                copied = replace(state, queue=tuple(self.queue), running=tuple(self.running))
+                index = await self.me.choose(options, copied, label=f"date {self.now:g}")
+                if index:
+                    self.start_all(options[index].starts)
+                    return True
         self.memory, self.wake = decisions.memory, decisions.wake
         if not self.wake > self.now:
             raise self.error(f"asks to be called at {self.wake!r} s, which has passed")
@@ -454,6 +500,7 @@ class _BatchSystem:
             self.resize(resize.job, resize.size)
         if decisions.switch_off or decisions.boot:
             self.switch(decisions.switch_off, decisions.boot)
+        return False
 
     def switch(self, off: NodeMask, boot: NodeMask) -> None:
         """Switch nodes off and on."""
@@ -496,6 +543,8 @@ class _BatchSystem:
         record = self.records[number]
         if record.state != "waiting" or math.isnan(record.submit):
             raise self.error(f"starts job {job.id!r}, which is {record.state}; start waiting ones")
+        if job.reserved is not None and job.reserved > self.now + SAME_DATE:
+            raise self.error(f"starts job {job.id!r} before its reservation at {job.reserved:g} s")
         nodes = self.nodes_for(start)
         size = nodes.bit_count()
         conditions = self.conditions
@@ -510,7 +559,7 @@ class _BatchSystem:
         self.n_starts += 1
         self.free &= ~nodes
         self.n_free -= size
-        insort(self.running, entry, key=attrgetter("planned_end"))
+        insort(self.running, entry, key=_by_end)
         self.entries[number] = entry
         terms = JobTerms(
             number,
@@ -587,6 +636,11 @@ class _BatchSystem:
                 f"starts job {job.id!r} on nodes {node_text(nodes)}, but {node_text(taken)} are not"
                 " free"
             )
+        if job.nodes and nodes != mask_of(job.nodes):
+            wanted = node_text(mask_of(job.nodes))
+            raise self.error(
+                f"starts job {job.id!r} on nodes {node_text(nodes)}, but it wants {wanted}"
+            )
         size = nodes.bit_count()
         if not job.smallest <= size <= job.largest:
             sizes = f"{job.smallest} to {job.largest}"
@@ -627,7 +681,7 @@ class _BatchSystem:
         self.n_free -= change
         self.forget(entry)
         entry = replace(entry, nodes=nodes, size=size)
-        insort(self.running, entry, key=attrgetter("planned_end"))
+        insort(self.running, entry, key=_by_end)
         self.entries[number] = entry
         self.records[number].steps.append((self.now, size))
         self.records[number].nodes |= nodes

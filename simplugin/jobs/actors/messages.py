@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from simplugin.jobs.nodes import NodeMask
 from simplugin.jobs.policy import SAME_DATE
 
+# Mailbox of a meta-scheduler, and sizes of messages to it and from it [byte].
+REPORTS = "reports of clusters"
+REPORT_BYTE = 256.0
+SUBMISSION_BYTE = 1024.0
 JobState = Literal["waiting", "running", "completed", "killed", "rejected", "failed"]
 
 
@@ -45,6 +49,26 @@ class NodeEvent:
     nodes: NodeMask
     ready: bool
     ticket: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterReport:
+    """State of a cluster, as its batch system last reported it.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    n_nodes, n_free : int
+        Number of nodes, and of free ones.
+    wanted : int
+        Number of nodes that the waiting jobs ask for together.
+    """
+
+    name: str
+    n_nodes: int
+    n_free: int
+    wanted: int
 
 
 @dataclass(slots=True)
@@ -105,6 +129,23 @@ class JobRecords:
             tuple(each.nodes for each in records),
             tuple(tuple(each.steps) for each in records),
             tuple(each.starts for each in records),
+        )
+
+    @classmethod
+    def joined(cls, parts: list[tuple[JobRecords, int]]) -> JobRecords:
+        """Return the records of clusters in one, each with the number of its first node."""
+        dates = np.full_like(parts[0][0].dates, math.nan)
+        rows: list[tuple[JobRecords, int, int]] = []
+        for job in range(dates.shape[1]):
+            which = next((each for each in parts if each[0].state[job] != "waiting"), parts[0])
+            rows.append((which[0], which[1], job))
+            dates[:, job] = which[0].dates[:, job]
+        return cls(
+            dates,
+            tuple(each.state[job] for each, _, job in rows),
+            tuple(each.nodes[job] << first for each, first, job in rows),
+            tuple(each.steps[job] for each, _, job in rows),
+            tuple(each.starts[job] for each, _, job in rows),
         )
 
 

@@ -74,8 +74,10 @@ class FreeProfile:
         """Give nodes back."""
 
     @abstractmethod
-    def find(self, size: int, duration: float) -> tuple[float, int]:
+    def find(self, size: int, duration: float, after: float = 0.0) -> tuple[float, int]:
         """Return the first date from which nodes are free for a duration [s], and the nodes.
+
+        It is not before the date `after`.
 
         The date is infinite if there is none.
         """
@@ -101,12 +103,13 @@ class CountProfile(FreeProfile):
         """Give nodes back."""
         self.reserve(start, end, -nodes)
 
-    def find(self, size: int, duration: float) -> tuple[float, int]:
+    def find(self, size: int, duration: float, after: float = 0.0) -> tuple[float, int]:
         """Return the first date from which nodes are free for a duration [s], and their number."""
+        start = self._cut(after) if after > self.dates[0] else 0
         dates, free = self.dates, self.free
-        start, count = 0, len(dates)
-        end = dates[0] + duration - SAME_DATE
-        for position in range(count):
+        count = len(dates)
+        end = dates[start] + duration - SAME_DATE
+        for position in range(start, count):
             if free[position] < size:
                 start = position + 1
                 if start == count:
@@ -142,10 +145,11 @@ class NodeProfile(FreeProfile):
         for position in self.span(start, end):
             self.free[position] |= nodes
 
-    def find(self, size: int, duration: float) -> tuple[float, NodeMask]:
+    def find(self, size: int, duration: float, after: float = 0.0) -> tuple[float, NodeMask]:
         """Return the first date from which nodes are free for a duration [s], and the nodes."""
+        first = self._cut(after) if after > self.dates[0] else 0
         dates, count = self.dates, len(self.dates)
-        for start in range(count):
+        for start in range(first, count):
             free = self.free[start]
             end = dates[start] + duration - SAME_DATE
             position = start + 1

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any, Literal, TypeAlias, get_args
 
 from simplugin.core.errors import WorkloadError
-from simplugin.jobs.nodes import NodeMask
+from simplugin.jobs.nodes import NodeMask, mask_of
 from simplugin.jobs.policies.allocations import ALLOCATIONS, AllocationName
 from simplugin.jobs.policies.profiles import Allocation, CountProfile, FreeProfile, NodeProfile
 from simplugin.jobs.policy import SAME_DATE, Decisions, QueueState, RunningJob, Start
@@ -48,6 +48,9 @@ ORDERS: dict[OrderName, Callable[[Job], Any]] = {
 @dataclass(frozen=True)
 class QueueScheduler:
     """Scheduler of one queue, with the readings of its rules that published systems have.
+
+    Jobs with an advance reservation need conservative backfilling: they start at their date, or
+    at the first one after it at which nodes are free, before other jobs are planned.
 
     Attributes
     ----------
@@ -150,8 +153,13 @@ class QueueScheduler:
         return sorted(state.queue, key=ORDERS[order])
 
     def _check(self, jobs: Sequence[Job]) -> None:
-        """Raise WorkloadError for a job without walltime."""
+        """Raise WorkloadError for a job without walltime, or with nodes that plans do not know."""
         for job in jobs:
+            if job.nodes and self.backfill == "conservative":
+                raise WorkloadError(
+                    f"policy {self.name!r}: job {job.id!r} wants nodes of its own, which plans of"
+                    " conservative backfilling do not know; use easy or fcfs"
+                )
             if job.walltime is None:
                 raise WorkloadError(
                     f"policy {self.name!r}: job {job.id!r} has no walltime, which backfilling"
@@ -162,7 +170,16 @@ class QueueScheduler:
         """Return the jobs whose reservations are due."""
         now = state.now
         plan = state.memory.copy() if isinstance(state.memory, Plan) else None
-        if plan is None or self.compress == "rebuild":
+        # Advance reservations come first.
+        booked = [job for job in queue if job.reserved is not None]
+        if booked:
+            queue = booked + [job for job in queue if job.reserved is None]
+        if (
+            plan is None
+            or self.compress == "rebuild"
+            or any(job.id not in plan.reserved for job in booked)
+            or any(each.job.id not in plan.running for each in state.running)
+        ):
             plan = Plan(self._profile(state), {}, {})
             places = True
             for each in state.running:
@@ -201,16 +218,28 @@ class _Pass:
         self.state, self.scheduler = state, scheduler
         self.starts: list[Start] = []
         self.n_free, self.free = state.n_free, state.free
-        self.allocates = scheduler.allocation != "lowest" or (
-            scheduler.reservation == "nodes" and scheduler.backfill == "easy"
+        self.allocates = (
+            scheduler.allocation != "lowest"
+            or (scheduler.reservation == "nodes" and scheduler.backfill == "easy")
+            or any(job.nodes for job in state.queue)
         )
 
     def start(self, job: Job, among: NodeMask = -1) -> bool:
         """Start a job if it fits, and return True if so."""
+        if job.reserved is not None:
+            raise WorkloadError(
+                f"policy {self.scheduler.name!r}: job {job.id!r} has an advance reservation, which"
+                " needs conservative backfilling"
+            )
         if job.size > self.n_free:
             return False
         nodes = None
-        if self.allocates:
+        if job.nodes:
+            nodes = mask_of(job.nodes)
+            if nodes & ~(self.free & among):
+                return False
+            self.free &= ~nodes
+        elif self.allocates:
             free = self.free & among
             if free.bit_count() < job.size:
                 return False
@@ -326,8 +355,8 @@ class Plan:
                 self.profile.release(now, end, nodes)
                 early = True
         for each in state.running:
-            known = self.running.get(each.job.id)
-            if known is None or known[0] <= now + SAME_DATE:
+            known = self.running[each.job.id]
+            if known[0] <= now + SAME_DATE:
                 self.take(each, now, margin)
             elif (later := each.planned_end + margin) > known[0] + SAME_DATE:
                 # It started after the decision.
@@ -340,7 +369,7 @@ class Plan:
         if job.id in self.reserved:
             start, nodes = self.reserved[job.id]
             self.profile.release(start, start + duration, nodes)
-        start, nodes = self.profile.find(job.size, duration)
+        start, nodes = self.profile.find(job.size, duration, job.reserved or 0.0)
         self.profile.reserve(start, start + duration, nodes)
         self.reserved[job.id] = (start, nodes)
         return start, nodes
