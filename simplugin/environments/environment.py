@@ -6,6 +6,7 @@ import contextlib
 import copy
 import os
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
@@ -73,7 +74,8 @@ class _WarmSimulation:
                     " choice; let an actor call me.choose, or give task graphs a second cluster"
                 )
             self.choice = choice
-            self.close = stack.pop_all().close
+            # At the latest when Python ends.
+            self.close = weakref.finalize(self, stack.pop_all().close)
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -178,6 +180,7 @@ class ScenarioEnvironment(gymnasium.Env[Observation, np.int64]):
         self._date = 0.0
         self._is_branch = False
         self._stack = contextlib.ExitStack()
+        weakref.finalize(self, self._stack.close)
 
     def reset(
         self, *, seed: int | None = None, options: Info | None = None
