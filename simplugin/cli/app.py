@@ -129,8 +129,8 @@ def new(kind: str, file: Path) -> None:
     Parameters
     ----------
     kind : KIND
-        bags-policy, pricing-method, shares, schedule, mapper, market-policy, negotiation, actors,
-        environment, generator, or lookahead.
+        bags-policy, pricing-method, shares, schedule, mapper, market-policy, negotiation,
+        jobs-policy, actors, environment, generator, or lookahead.
     file : FILE.py
         The module to write.
     """
@@ -219,6 +219,7 @@ def reproduce(
     output: Path | None = None,
     jobs: Jobs = None,
     scheduler: str | None = None,
+    data: Path | None = None,
 ) -> None:
     """Run a paper's experiments and compare each of its claims with the measurement.
 
@@ -228,7 +229,7 @@ def reproduce(
     Parameters
     ----------
     name : CAPABILITY
-        For instance pricing; or all.
+        For instance pricing; or all, of papers; or jobs, for batch jobs beside real runs.
     quick
         Reduced run, about 30 s for each paper; some claims need the full run.
     as_json
@@ -240,7 +241,15 @@ def reproduce(
         Number of parts run in parallel; by default one for each core.
     scheduler : ADDRESS
         Address of a Dask scheduler that runs the parts.
+    data : DIR
+        For jobs: directory of the public logs.
     """
+    if name == "jobs":
+        from simplugin.cli.reproduce_jobs import reproduce_jobs
+
+        raise typer.Exit(reproduce_jobs(data, output, as_json=as_json))
+    if data is not None:
+        raise typer.BadParameter("only jobs take it", param_hint="--data")
     from simplugin.cli.reproduce import reproduce_command
 
     raise typer.Exit(reproduce_command(name, output, jobs, scheduler, quick=quick, as_json=as_json))

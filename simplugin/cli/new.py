@@ -10,8 +10,8 @@ from simplugin.core.errors import SimpluginError
 from simplugin.inputs.messages import suggestion
 
 KINDS = (
-    *("bags-policy", "pricing-method", "shares", "schedule", "mapper"),
-    *("market-policy", "negotiation", "actors", "environment", "generator", "lookahead"),
+    *("bags-policy", "pricing-method", "shares", "schedule", "mapper", "market-policy"),
+    *("negotiation", "jobs-policy", "actors", "environment", "generator", "lookahead"),
 )
 
 

@@ -132,7 +132,10 @@ def _placed(
 ) -> dict[int, tuple[int, ...]]:
     """Return the nodes of the jobs that started, where they are unknown the lowest free ones."""
     if all(schedule.nodes[place] for place in order):
-        return {place: schedule.nodes[place] for place in order}
+        known = sorted({node for place in order for node in schedule.nodes[place]})
+        # Numbers of nodes of real machines begin anywhere.
+        rank = {node: number if known[-1] >= n_nodes else node for number, node in enumerate(known)}
+        return {place: tuple(map(rank.__getitem__, schedule.nodes[place])) for place in order}
     found: dict[int, tuple[int, ...]] = {}
     running: list[tuple[float, int]] = []
     free, nodes = (1 << n_nodes) - 1, n_nodes

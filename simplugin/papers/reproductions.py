@@ -56,7 +56,7 @@ class ReproductionJobs:
             There is no such capability.
         """
         if name != ALL and name not in CAPABILITIES:
-            known = ", ".join([*CAPABILITIES, ALL])
+            known = ", ".join([*CAPABILITIES, ALL, "jobs"])
             raise SimpluginError(f"there is nothing called {name!r} to reproduce; there is {known}")
         return cls(tuple(CAPABILITIES) if name == ALL else (name,), quick, figures)
 

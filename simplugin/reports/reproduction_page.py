@@ -150,9 +150,9 @@ def reproduction_page(
         origin = provenance.get(each.statement, {})
         of = "; ".join(f"{key} {_written(value)}" for key, value in origin.items())
         parts += [
-            f"![{_plain(titles[each.name])}]({name}-{each.name}.png)",
+            f"![{plain_text(titles[each.name])}]({name}-{each.name}.png)",
             f"**{number}.** {each.caption} *By `{command}`; data: `{each.name}` in"
-            f" [{name}.json]({name}.json){f'; {_plain(of)}' if of else ''}.*",
+            f" [{name}.json]({name}.json){f'; {plain_text(of)}' if of else ''}.*",
         ]
     days = " to ".join(sorted({min(document["dates"]), max(document["dates"])}))
     versions = ", ".join(f"{each} {number}" for each, number in document["versions"].items())
@@ -166,7 +166,7 @@ def reproduction_page(
         " number of samples and other readings, and the points of the figures.",
     ]
     definitions = [
-        f"- {number}, `{claim.id}`: {_plain(claim.definition)}"
+        f"- {number}, `{claim.id}`: {plain_text(claim.definition)}"
         for number, claim in numbered.items()
         if claim.definition
     ]
@@ -183,22 +183,21 @@ def _section(heading: str, claims: Mapping[int, Claim], kind: str, reason: str) 
     titles += [reason] * bool(reason)
     ordered = any("orders" in each.quantity for each in claims.values())
     titles += ["same in orders"] * ordered
-    lines, place = [_row(titles), _row(["---"] * len(titles))], ""
+    lines, place = [table_row(titles), table_row(["---"] * len(titles))], ""
     for number, claim in claims.items():
-        words = _plain(claim.claim)
+        words = plain_text(claim.claim)
         # A place is written once for the statements that follow each other.
         if kind == "paper" and claim.source != place:
             place = claim.source
-            words = (
-                f"*{_plain(place.replace('section ', '§ ').replace('Figure ', 'Fig. '))}*: {words}"
-            )
-        value = [_plain(written_value(claim.paper))] * (kind == "paper")
+            short = place.replace("section ", "§ ").replace("Figure ", "Fig. ")
+            words = f"*{plain_text(short)}*: {words}"
+        value = [plain_text(written_value(claim.paper))] * (kind == "paper")
         measured = written_value(claim.measured)
         if ends := written_interval(claim):
             measured += f" ({ends})"
-        cells = [str(number), words, *value, _plain(claim.criterion), _plain(measured)]
-        cells += [_plain(claim.reason)] * bool(reason)
-        lines.append(_row(cells + [str(claim.quantity.get("orders", ""))] * ordered))
+        cells = [str(number), words, *value, plain_text(claim.criterion), plain_text(measured)]
+        cells += [plain_text(claim.reason)] * bool(reason)
+        lines.append(table_row(cells + [str(claim.quantity.get("orders", ""))] * ordered))
     return [f"## {heading}", "\n".join(lines)]
 
 
@@ -210,16 +209,16 @@ def _readings(claims: Mapping[int, Claim]) -> list[str]:
             found.setdefault(reading, {})[number] = verdict
     if not found:
         return []
-    lines = [_row(["reading", "agrees on", "statements that agree"]), _row(["---"] * 3)]
+    lines = [table_row(["reading", "agrees on", "statements that agree"]), table_row(["---"] * 3)]
     for reading, verdicts in found.items():
         agreeing = [str(number) for number, verdict in verdicts.items() if verdict]
         count = f"{len(agreeing)} of {len(verdicts)}"
-        lines.append(_row([_plain(reading), count, ", ".join(agreeing)]))
+        lines.append(table_row([plain_text(reading), count, ", ".join(agreeing)]))
     words = "Where the text can be read in several ways, other readings were measured too."
     return ["## Readings of the text", words, "\n".join(lines)]
 
 
-def _row(cells: Iterable[str]) -> str:
+def table_row(cells: Iterable[str]) -> str:
     """Return a line of a table."""
     return f"| {' | '.join(cells)} |"
 
@@ -235,7 +234,7 @@ def _written(value: Any) -> str:
     return str(value)
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Escape a text for Markdown."""
     return _SIGNS.sub(r"\\\1", " ".join(text.split()))
 

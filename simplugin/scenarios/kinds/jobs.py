@@ -126,6 +126,8 @@ class JobSchedulerSection(Section):
         The hosts of the platform that are nodes, for instance ``node-*``; by default all.
     storage, latency, prologue, epilogue, added, shortest, grace, at_walltime, too_large, passes
         As in `simplugin.jobs.actors.batch_system.JobConditions`.
+    failures, restarts, checkpoint, checkpoint_cost, restart_cost, boot_time
+        As in `simplugin.jobs.actors.batch_system.JobConditions`.
     bandwidth : float, optional
         As in `simplugin.jobs.actors.batch_system.JobConditions`; by default changes take no time.
     """
@@ -143,10 +145,17 @@ class JobSchedulerSection(Section):
     too_large: Literal["rejected", "blocks"] = "rejected"
     passes: Literal["date", "event"] = "date"
     bandwidth: Annotated[Bandwidth, POSITIVE] | None = None
+    failures: bool = False
+    restarts: Annotated[int, Field(ge=0)] = 0
+    checkpoint: Annotated[Time, POSITIVE] | None = None
+    checkpoint_cost: Annotated[Time, NOT_NEGATIVE] = 0.0
+    restart_cost: Annotated[Time, NOT_NEGATIVE] = 0.0
+    boot_time: Annotated[Time, NOT_NEGATIVE] = 0.0
 
     def conditions(self, hosts: tuple[str, ...]) -> JobConditions:
         """Return the conditions of an execution on some hosts."""
-        names = {each.name for each in fields(JobConditions)} - {"hosts", "bandwidth"}
+        known = {each.name for each in fields(JobConditions)} - {"hosts", "bandwidth"}
+        names = known & set(type(self).model_fields)
         given = {name: getattr(self, name) for name in names}
         bandwidth = math.inf if self.bandwidth is None else self.bandwidth
         return JobConditions(hosts=hosts, bandwidth=bandwidth, **given)
