@@ -52,6 +52,8 @@ demo: install
 	echo
 	$(BIN)/simplugin run scenarios/market.toml
 	echo
+	$(BIN)/simplugin run scenarios/jobs.toml
+	echo
 	$(BIN)/simplugin run scenarios/grid5000.toml
 	$(BIN)/simplugin platform draw platforms_xml/grid5000.xml -o scenarios/out/grid5000/platform.png
 	echo wrote scenarios/out/grid5000/platform.png

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from simplugin.papers.reproductions import CAPABILITIES
 from simplugin.reports import gantt
 from simplugin.reports.curves import curves
 from simplugin.reports.schedules import draw_schedule
@@ -14,7 +15,7 @@ from simplugin.results.curves import CurvePlot
 from simplugin.scenarios.outputs import from_document
 
 STORED = Path(__file__).parents[2] / "docs/reproductions"
-PAPERS = [path.stem for path in sorted(STORED.glob("*.json"))]
+PAPERS = sorted(CAPABILITIES)
 LONG = "a title that says all that there is to say about the run, and then some more of it; " * 3
 ROUNDS = np.arange(500)
 
