@@ -12,6 +12,8 @@ from .metrics import measures as measures
 from .nodes import mask_of as mask_of
 from .nodes import node_text as node_text
 from .nodes import nodes_of as nodes_of
+from .policies.allocations import RandomAllocation as RandomAllocation
+from .policies.allocations import SwitchAllocation as SwitchAllocation
 from .policies.queues import QueueScheduler as QueueScheduler
 from .policies.shipped import POLICIES as POLICIES
 from .policy import Decisions as Decisions

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simplugin.core.errors import ActorError, WorkloadError
 from simplugin.jobs import (
@@ -14,8 +16,10 @@ from simplugin.jobs import (
     JobConditions,
     LocalCluster,
     QueueScheduler,
+    RandomAllocation,
     Resize,
     Start,
+    SwitchAllocation,
     by_queue,
     daly_interval,
     execute,
@@ -27,6 +31,7 @@ from simplugin.jobs import (
     nodes_of,
     young_interval,
 )
+from simplugin.jobs.nodes import contiguous, lowest
 from simplugin.platforms import Cluster, Disk, Host, Link, Platform, Route, Zone
 from simplugin.platforms.links import LinkUse
 from simplugin.workloads.batch_jobs import (
@@ -346,6 +351,28 @@ def test_jobs_get_the_nodes_that_they_want():
     assert done.start.tolist() == [0.0, 10.0, 10.0]
     with pytest.raises(WorkloadError, match="'a'"):
         run(job("a", nodes=(2,), walltime=1.0), policy="conservative")
+
+
+@given(st.sets(st.integers(0, 40)), st.integers(1, 12))
+def test_allocations_choose_suitable_nodes(nodes, count):
+    free = mask_of(nodes)
+    for allocate in (RandomAllocation(3), SwitchAllocation(8), contiguous, lowest):
+        chosen = allocate(free, count) if len(nodes) >= count or allocate != lowest else None
+        if allocate == contiguous and chosen is None:
+            runs = [set(range(first, first + count)) for first in nodes]
+            assert not any(run <= nodes for run in runs)
+        else:
+            assert (chosen is None) == (len(nodes) < count)
+        if chosen is not None:
+            assert chosen.bit_count() == count
+            assert not chosen & ~free
+    if len(nodes) >= count:
+        assert nodes_of(lowest(free, count)) == tuple(sorted(nodes)[:count])
+        per_switch = [sum(node // 8 == switch for node in nodes) for switch in range(6)]
+        used = {node // 8 for node in nodes_of(SwitchAllocation(8)(free, count) or 0)}
+        # No smaller number of switches has enough.
+        most = sorted(per_switch, reverse=True)
+        assert sum(most[: len(used) - 1]) < count <= sum(most[: len(used)])
 
 
 def last(choice):

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
 from copy import copy
 from typing import Self
 
 from simplugin.jobs.nodes import NodeMask
+from simplugin.jobs.policies.allocations import Allocation
 from simplugin.jobs.policy import SAME_DATE, RunningJob, Start
 from simplugin.workloads.batch_jobs import Job
-
-# Chooses nodes of a set; None if it has no suitable ones.
-Allocation = Callable[[NodeMask, int], NodeMask | None]
 
 
 class FreeProfile:

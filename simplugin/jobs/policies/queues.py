@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from simplugin.core.errors import WorkloadError
 from simplugin.jobs.nodes import NodeMask, mask_of
-from simplugin.jobs.policies.allocations import ALLOCATIONS, AllocationName
-from simplugin.jobs.policies.profiles import Allocation, CountProfile, FreeProfile, NodeProfile
+from simplugin.jobs.policies.allocations import ALLOCATIONS, Allocation, AllocationName
+from simplugin.jobs.policies.profiles import CountProfile, FreeProfile, NodeProfile
 from simplugin.jobs.policy import SAME_DATE, Decisions, QueueState, RunningJob, Start
 from simplugin.workloads.batch_jobs import Job
 from simplugin.workloads.parameter_ranges import one_of
@@ -73,7 +73,8 @@ class QueueScheduler:
         True to be called at reserved dates; otherwise jobs may wait for the next event.
     allocation : {"lowest", "contiguous"} or function
         Choice of nodes: the lowest free ones, the lowest that follow each other, or a function of
-        the set of free nodes and a number that returns a set or None, see `simplugin.jobs.nodes`.
+        the set of free nodes and a number that returns a set or None, such as `SwitchAllocation`
+        and `RandomAllocation`.
     margin : float
         Added to requested times in plans [s].
     depth : int, optional
