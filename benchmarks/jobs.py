@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from simplugin.workloads.batch_jobs import (
     ParallelWork,
     Phases,
 )
+from simplugin.workloads.job_logs import trace_jobs
+from simplugin.workloads.lublin import lublin
 
 
 def log_of(instance: dict[str, Any]) -> JobLog:
@@ -133,6 +136,25 @@ def results_of(path: Path) -> Iterator[dict[str, Any]]:
         }
 
 
+def drawn_log(n_jobs: int, overestimate: float) -> JobLog:
+    """Return jobs of Lublin's model on 256 nodes."""
+    return trace_jobs(lublin(n_jobs, 256, seed=1, overestimate=overestimate))
+
+
+def speed(counts: list[int], policies: list[str], overestimate: float) -> None:
+    """Print times of executions in a process that has started, and how they grow."""
+    execute(drawn_log(10, 0.0), POLICIES["fcfs"]())
+    print(f"{'policy':14}" + "".join(f"{count:>12,}" for count in counts) + "  [s]")
+    for name in policies:
+        times = []
+        for count in counts:
+            log = drawn_log(count, overestimate)
+            start = time.perf_counter()
+            execute(log, POLICIES[name]())
+            times.append(time.perf_counter() - start)
+        print(f"{name:14}" + "".join(f"{each:12.2f}" for each in times), flush=True)
+
+
 def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -140,7 +162,14 @@ def main() -> None:
     instances = commands.add_parser("instances", help="execute instances")
     instances.add_argument("directory", type=Path)
     instances.add_argument("--json", type=Path, required=True)
+    timed = commands.add_parser("speed", help="measure times")
+    timed.add_argument("--jobs", type=int, nargs="+", default=[801, 10_000, 20_000])
+    timed.add_argument("--overestimate", type=float, default=0.0, help="see lublin()")
+    timed.add_argument("--policies", nargs="+", default=["fcfs", "easy", "conservative"])
     arguments = parser.parse_args()
+    if arguments.command == "speed":
+        speed(arguments.jobs, arguments.policies, arguments.overestimate)
+        return
     paths = sorted(arguments.directory.glob("*.json"))
     results = [
         result

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from copy import copy
+from itertools import accumulate
 from typing import Self
 
 from simplugin.jobs.nodes import NodeMask
@@ -25,6 +27,9 @@ class FreeProfile:
         Free nodes from each date to the next.
     """
 
+    # Largest number of free nodes until each date; empty if unknown.
+    _most: Sequence[int] = ()
+
     def __init__(self, now: float, free: int) -> None:
         self.dates, self.free = [now], [free]
 
@@ -36,17 +41,26 @@ class FreeProfile:
 
     def advance(self, now: float) -> None:
         """Let the profile begin at a later date [s]."""
+        self._most = ()
         past = bisect_right(self.dates, now + SAME_DATE) - 1
         del self.dates[:past], self.free[:past]
         self.dates[0] = now
 
     def span(self, start: float, end: float) -> range:
         """Return the positions between two dates, at which the profile may change from now on."""
+        self._most = ()
         first = self._cut(max(start, self.dates[0]))
         return range(first, self._cut(end) if end < math.inf else len(self.dates))
 
+    def join(self, span: range) -> None:
+        """Forget the ends of a span where nothing changes any more."""
+        for position in (span.stop, span.start):
+            if 0 < position < len(self.dates) and self.free[position] == self.free[position - 1]:
+                del self.dates[position], self.free[position]
+
     def _cut(self, date: float) -> int:
         """Return the position of a date."""
+        self._most = ()
         dates = self.dates
         position = bisect_left(dates, date - SAME_DATE)
         if position == len(dates) or dates[position] > date + SAME_DATE:
@@ -70,6 +84,10 @@ class FreeProfile:
     def release(self, start: float, end: float, nodes: int) -> None:
         """Give nodes back."""
 
+    def is_first(self, start: float, size: int) -> bool:  # noqa: ARG002
+        """Return True if it is certain that no earlier nodes are free than those reserved."""
+        return False
+
     @abstractmethod
     def find(self, size: int, duration: float, after: float = 0.0) -> tuple[float, int]:
         """Return the first date from which nodes are free for a duration [s], and the nodes.
@@ -83,6 +101,13 @@ class FreeProfile:
 class CountProfile(FreeProfile):
     """Number of free nodes over time."""
 
+    def is_first(self, start: float, size: int) -> bool:
+        """Return True if fewer nodes are free at all dates before."""
+        if not self._most:
+            self._most = list(accumulate(self.free, max))
+        before = bisect_left(self.dates, start - SAME_DATE) - 1
+        return before < 0 or self._most[before] < size
+
     def held(self, job: RunningJob) -> int:
         """Return the number of nodes of a running job."""
         return job.size
@@ -93,8 +118,10 @@ class CountProfile(FreeProfile):
 
     def reserve(self, start: float, end: float, nodes: int) -> None:
         """Take nodes from a date to another [s]."""
-        for position in self.span(start, end):
+        span = self.span(start, end)
+        for position in span:
             self.free[position] -= nodes
+        self.join(span)
 
     def release(self, start: float, end: float, nodes: int) -> None:
         """Give nodes back."""
@@ -134,13 +161,17 @@ class NodeProfile(FreeProfile):
 
     def reserve(self, start: float, end: float, nodes: NodeMask) -> None:
         """Take nodes from a date to another [s]."""
-        for position in self.span(start, end):
+        span = self.span(start, end)
+        for position in span:
             self.free[position] &= ~nodes
+        self.join(span)
 
     def release(self, start: float, end: float, nodes: NodeMask) -> None:
         """Give nodes back."""
-        for position in self.span(start, end):
+        span = self.span(start, end)
+        for position in span:
             self.free[position] |= nodes
+        self.join(span)
 
     def find(self, size: int, duration: float, after: float = 0.0) -> tuple[float, NodeMask]:
         """Return the first date from which nodes are free for a duration [s], and the nodes."""

@@ -369,6 +369,8 @@ class Plan:
         """Reserve nodes for a job, anew if it has a reservation, and return date and nodes."""
         if job.id in self.reserved:
             start, nodes = self.reserved[job.id]
+            if self.profile.is_first(start, job.size):
+                return start, nodes
             self.profile.release(start, start + duration, nodes)
         start, nodes = self.profile.find(job.size, duration, job.reserved or 0.0)
         self.profile.reserve(start, start + duration, nodes)
