@@ -45,79 +45,59 @@ _SEED = re.compile(r"seed(\d+)")
 _BATSIM_NODES = 32
 
 
-@dataclass(frozen=True)
-class Source:
-    """Public files that a part of the validation reads.
-
-    Attributes
-    ----------
-    files : str
-        Where they are looked for below the directory; ``*`` stands for any text.
-    repository, path : str
-        Where they are public.
-    what : str
-        What they are, and how they are made if they are not the public files themselves.
-    """
-
-    files: str
-    repository: str
-    path: str
-    what: str
-
-
-_EXPERIMENTS = "oar-team/batsim-experiments"
-_EVALYS = "oar-team/evalys"
+_EXPERIMENTS, _EVALYS = "oar-team/batsim-experiments", "oar-team/evalys"
 _MIRA = "EPCCed/mira-cirrus-elastisim"
-SOURCES = (
-    Source(
-        "oar_graphene/runs/RUN__seedN.csv",
-        _EXPERIMENTS,
-        "replay_workload/results_*/oar_gant_*.json",
-        "a line a job, with columns batsim_id, submit, start, stop, walltime and nodes, ids by"
-        " *job_id_mapping.csv beside it; dates from the first submission",
-    ),
-    Source(
-        "oar_graphene/workloads/*seedN.json",
-        _EXPERIMENTS,
-        "workload_generation/generated_workloads/*/g5k_workload_*_seedN_size32.json",
-        "the jobs; delay before msg",
-    ),
-    Source(
-        "oar_graphene/graphene.xml",
-        _EXPERIMENTS,
-        "simulated_experiment/platforms/graphene.xml",
-        "the platform",
-    ),
-    Source(
-        "oar_hpc128/*.csv",
-        _EVALYS,
-        "examples/mercierm/workloads/hpc_alone_seed*_iter*_jobset.csv",
-        "runs on 128 cores",
-    ),
-    Source(
-        "batsim_medium_late/medium_late.json",
-        _EVALYS,
-        "examples/batsim_outputs/medium_late/medium_late.json",
-        "801 jobs",
-    ),
-    Source(
-        "batsim_medium_late/easy/out_jobs.csv",
-        _EVALYS,
-        "examples/batsim_outputs/medium_late/easy/out_jobs.csv",
-        "Batsim's schedule",
-    ),
-    Source(
-        "cirrus/rigid*.csv",
-        _MIRA,
-        "cirrus-cpu-simple-rigid/data/input/2024_Q1_CPU-jobs.json, ../output/job_statistics.csv",
-        "a line a job, with columns id, submit, base_cores, runtime_at_base, elastisim_start and"
-        " elastisim_end",
-    ),
-    Source(
-        "cirrus/measured*.csv",
-        _MIRA,
-        "cirrus-cpu-raw-job-data/job_statistics.csv",
-        "the same jobs on the real machine",
+# Public files by where they are looked for below the directory.
+SOURCES = ResultTable(
+    "Files",
+    (("file below DIR, perhaps compressed", ""), ("repository", ""), ("path there", ""), ("", "")),
+    (
+        (
+            "oar_graphene/runs/RUN__seedN.csv",
+            _EXPERIMENTS,
+            "replay_workload/results_*/oar_gant_*.json",
+            "to be written as a line a job, with columns batsim_id (by *job_id_mapping.csv),"
+            " submit, start, stop, walltime and nodes, dates from the first submission",
+        ),
+        (
+            "oar_graphene/workloads/*seedN.json",
+            _EXPERIMENTS,
+            "workload_generation/generated_workloads/*/g5k_workload_*_seedN_size32.json",
+            "the first of several by name: delay_* before msg_*",
+        ),
+        (
+            "oar_graphene/graphene.xml",
+            _EXPERIMENTS,
+            "simulated_experiment/platforms/graphene.xml",
+            "",
+        ),
+        (
+            "oar_hpc128/*.csv",
+            _EVALYS,
+            "examples/mercierm/workloads/hpc_alone_seed*_iter*_jobset.csv",
+            "",
+        ),
+        (
+            "batsim_medium_late/medium_late.json",
+            _EVALYS,
+            "examples/batsim_outputs/medium_late/medium_late.json",
+            "",
+        ),
+        (
+            "batsim_medium_late/easy/out_jobs.csv",
+            _EVALYS,
+            "examples/batsim_outputs/medium_late/easy/out_jobs.csv",
+            "",
+        ),
+        (
+            "cirrus/rigid*.csv",
+            _MIRA,
+            "cirrus-cpu-simple-rigid/data/input/2024_Q1_CPU-jobs.json and"
+            " data/output/job_statistics.csv",
+            "to be written as a line a job, with columns id, submit, base_cores, runtime_at_base"
+            " and elastisim_start",
+        ),
+        ("cirrus/measured*.csv", _MIRA, "cirrus-cpu-raw-job-data/job_statistics.csv", ""),
     ),
 )
 
@@ -167,7 +147,7 @@ def validate(data: Path | None = None) -> JobValidation:
     parts = [part(files) for part in _PARTS]
     found = [part for part in parts if part is not None]
     if not found:
-        wanted = ", ".join(source.files for source in SOURCES)
+        wanted = ", ".join(str(line[0]) for line in SOURCES.lines)
         raise WorkloadFileError(
             "the directory has none of the files that are compared",
             file=data,

@@ -51,7 +51,7 @@ def test_parts_without_files_are_left_out(tmp_path, simplugin):
     done = simplugin("reproduce", "jobs", "--data", str(tmp_path), "--json", "-o", str(tmp_path))
     assert [claim["agrees"] for claim in json.loads(done.stdout)["claims"]] == [False, True]
     page = (tmp_path / "jobs.md").read_text()
-    assert all(source.repository in page for source in SOURCES)
+    assert all(name in page for name in SOURCES.column("repository"))
     assert (tmp_path / "jobs-schedule.png").exists()
 
 

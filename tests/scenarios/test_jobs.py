@@ -128,6 +128,7 @@ def test_a_measured_schedule_is_shown_beside(jobs):
         ('"log.swf"', '"missing.swf"', 5, "workload.file"),
         ('file = "log.swf"\n', "", 3, "workload"),
         ("n_nodes = 2", "n_nodes = 2\noverestimate = 1.0", 7, "workload.overestimate"),
+        ('file = "log.swf"', 'generator = "lublin"\nn_jobs = 9\nmodel.smal = 1.0', 7, "workload"),
         ("n_nodes = 2", "n_nodes = 2\nload = 0.5\ntime = 2.0", 8, "workload.time"),
         ("n_nodes = 2", "start = 50.0", 3, "workload"),
         ("n_nodes = 2", "", 3, "workload"),

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -16,9 +16,9 @@ from simplugin.core.errors import DeploymentError, WorkloadError
 from simplugin.formats.job_log_files import read_job_log
 from simplugin.formats.job_schedules import read_job_schedule
 from simplugin.inputs.messages import InvalidValueError
-from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Bandwidth, Time
 from simplugin.inputs.sections import ExistingFile, Section
+from simplugin.inputs.validation import table
 from simplugin.jobs.actors.batch_system import JobConditions
 from simplugin.jobs.assessment import JobAssessment
 from simplugin.jobs.execution import execute
@@ -45,6 +45,13 @@ _KEYS = {
 }
 
 
+if TYPE_CHECKING:
+    LublinTable: TypeAlias = LublinModel
+else:
+    _NAMES = [each.name for each in fields(LublinModel)]
+    LublinTable = table(LublinModel, **dict.fromkeys(_NAMES, float | None))
+
+
 class JobsWorkload(Section):
     """``[workload]`` of kind "jobs": a log, or jobs that are drawn, then cut and scaled.
 
@@ -61,8 +68,8 @@ class JobsWorkload(Section):
         Instead of a file: the model of Lublin and Feitelson, see `simplugin.workloads.lublin`.
     overestimate : float, optional
         Of drawn jobs, the largest excess of a requested time, in run times.
-    model : dict of str to float
-        Parameters of the generator's model, by the names of `LublinModel`.
+    model : LublinModel
+        Parameters of the generator's model.
     seed : int, optional
         Seed of the generator; by default that of the simulation.
     n_jobs : int, optional
@@ -86,7 +93,7 @@ class JobsWorkload(Section):
     node: Literal["nodes", "cores"] = "nodes"
     generator: Literal["lublin"] | None = None
     overestimate: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    model: dict[str, float] = Field(default_factory=dict)
+    model: LublinTable = LublinModel()
     seed: Annotated[int, Field(ge=0)] | None = None
     n_jobs: Annotated[int, Field(ge=1)] | None = None
     n_nodes: Annotated[int, Field(ge=1)] | None = None
@@ -293,17 +300,14 @@ def _drawn(scenario: Scenario, workload: JobsWorkload, n_nodes: int | None) -> J
     if n_nodes is None:
         message = "the generator needs the nodes of the machine"
         raise scenario.error(message, "workload", remedy="add n_nodes, or a platform")
-    values, problems = Signature.of(LublinModel).read(workload.model, ("workload", "model"))
-    if problems:
-        raise scenario.errors(problems)
     seed = scenario.simulation.seed if workload.seed is None else workload.seed
-    with scenario.errors_at("workload", of=(WorkloadError, TypeError)):
+    with scenario.errors_at("workload", of=WorkloadError):
         trace = lublin(
             workload.n_jobs,
             n_nodes,
             seed=seed,
             overestimate=workload.overestimate,
-            model=LublinModel(**values),
+            model=workload.model,
         )
         return trace_jobs(trace)
 
