@@ -21,8 +21,8 @@ def validation_page(found: JobValidation) -> str:
         "# Batch jobs beside real runs",
         "Logs are replayed, and the simulated schedules stand beside those that were measured, or"
         " that other simulators published. Policies and conditions are explained in the"
-        " [guide](../jobs.md). OAR's planner is shown in two readings, which reserve numbers or sets"
-        " of nodes; which of them a verdict is on was chosen after both had been seen.",
+        " [guide](../jobs.md). OAR's planner is shown in two readings, which reserve numbers or"
+        " sets of nodes; which of them a verdict is on was chosen after both had been seen.",
     ]
     if found.generated:
         parts.append(
