@@ -160,7 +160,7 @@ class SchedulerSection(Section):
     verify : bool
         True to solve the models of the optima in cvxpy as well, and compare the values.
     lookahead : LookaheadSection, optional
-        For task graphs and bags: rollouts of the scheduler's decisions.
+        For task graphs, bags and jobs: rollouts of the scheduler's decisions.
     """
 
     name: str

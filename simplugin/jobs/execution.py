@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Unpack
 
@@ -31,8 +32,9 @@ from simplugin.jobs.nodes import NodeMask
 from simplugin.jobs.policy import JobPolicy
 from simplugin.platforms import Host, Platform, Zone
 from simplugin.simulation import Result, SimGridOptions
-from simplugin.simulation.options import SimulationKeywords, with_defaults
+from simplugin.simulation.options import SimulationKeywords, SimulationOptions, with_defaults
 from simplugin.simulation.placement import Placement
+from simplugin.simulation.prepared import PreparedSimulation
 from simplugin.simulation.simulate import simulate
 from simplugin.workloads.batch_jobs import JobLog, JobWork, ParallelWork, Phases
 from simplugin.workloads.parameter_ranges import whole
@@ -120,6 +122,28 @@ def execute(
     ActorError
         The policy raised an exception.
     """
+    return prepare(
+        jobs,
+        policy,
+        platform=platform,
+        n_nodes=n_nodes,
+        conditions=conditions,
+        choices=choices,
+        **simulation,
+    ).run()
+
+
+def prepare(
+    jobs: JobLog,
+    policy: JobPolicy,
+    *,
+    platform: Platform | str | os.PathLike[str] | None = None,
+    n_nodes: int | None = None,
+    conditions: JobConditions | None = None,
+    choices: bool = False,
+    **simulation: Unpack[SimulationKeywords],
+) -> PreparedSimulation[JobExecution]:
+    """Return the simulation of `execute`, with the same arguments, ready to start."""
     conditions = conditions or JobConditions()
     if not isinstance(jobs, JobLog):
         raise WorkloadError(f"jobs is {shown(jobs)}; give a JobLog")
@@ -144,6 +168,12 @@ def execute(
                 raise PlatformError(f"the platform has no host {name!r}, which conditions name")
         conditions = replace(conditions, hosts=conditions.hosts or names)
         count, front = len(conditions.hosts), conditions.hosts[0]
+
+    def executed(result: Result) -> JobExecution:
+        """Return the execution from the records of jobs."""
+        records: JobRecords = result.returned[0].value
+        return _execution(jobs, count, records, result)
+
     setup = BatchSetup(jobs, policy, count, conditions, choices)
     placements = [Placement(front, run_batch_system, (setup,), name="batch system")]
     if conditions.failures:
@@ -151,9 +181,15 @@ def execute(
             Placement(host, watch_node, (node, ""), name="watcher", restart=True, daemon=True)
             for node, host in enumerate(conditions.hosts)
         ]
-    result = _simulated(machine, placements, jobs, simulation)
+    options = _options(jobs, simulation)
+    return PreparedSimulation(machine, placements, options, executed, _decision_errors)
+
+
+def last_end(result: Result) -> float:
+    """Return the date at which the last job ended [s]; 0 if none started."""
     records: JobRecords = result.returned[0].value
-    return _execution(jobs, count, records, result)
+    _, _, end = records.dates
+    return float(np.nanmax(end, initial=0.0))
 
 
 def execute_clusters(
@@ -225,10 +261,22 @@ def _simulated(
     machine: Platform, placements: list[Placement], jobs: JobLog, simulation: SimulationKeywords
 ) -> Result:
     """Simulate; raise errors of jobs and decisions as they are."""
+    with _decision_errors():
+        return simulate(machine, placements, **_options(jobs, simulation).keywords())
+
+
+def _options(jobs: JobLog, simulation: SimulationKeywords) -> SimulationOptions:
+    """Return the options of a simulation, by default of the model that the jobs need."""
     parallel = any(_is_parallel(job.work_on(job.size)) for job in jobs.jobs)
     options = SimGridOptions(host_model="ptask_L07") if parallel else SimGridOptions.linear()
+    return SimulationOptions(**with_defaults(simulation, options))
+
+
+@contextmanager
+def _decision_errors() -> Iterator[None]:
+    """Raise errors of jobs and decisions as they are."""
     try:
-        return simulate(machine, placements, **with_defaults(simulation, options))
+        yield
     except ActorError as error:
         if isinstance(error.__cause__, WorkloadError):
             raise error.__cause__ from None

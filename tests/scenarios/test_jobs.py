@@ -147,5 +147,12 @@ def test_mistakes_are_refused_with_their_place(jobs, old, new, line, key):
     assert ".".join(map(str, error.path)).startswith(key)
 
 
+def test_rollouts_find_the_better_first_job(jobs):
+    # Under FCFS the third job waits for the second; tried first, it runs beside the first one.
+    outcome = run(change(jobs, '"jobs.fcfs"', '"jobs.fcfs"\nlookahead = { workers = 1 }'))
+    assert outcome.row["makespan"] == pytest.approx(11.0)
+    assert outcome.row["branches"] > 0
+
+
 def test_all_conditions_are_keys():
     assert {each.name for each in fields(JobConditions)} <= set(JobSchedulerSection.model_fields)

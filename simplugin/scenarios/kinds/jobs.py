@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -21,7 +22,8 @@ from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.inputs.validation import table
 from simplugin.jobs.actors.batch_system import JobConditions
 from simplugin.jobs.assessment import JobAssessment
-from simplugin.jobs.execution import execute
+from simplugin.jobs.execution import JobExecution, last_end
+from simplugin.jobs.execution import prepare as prepare_execution
 from simplugin.jobs.policies.shipped import POLICIES
 from simplugin.jobs.policy import JobPolicy
 from simplugin.scenarios.scenario import Scenario, ScenarioResult, Schedulers, WorkloadKind
@@ -33,6 +35,7 @@ from simplugin.scenarios.schedulers import (
 )
 from simplugin.scenarios.sections import Hosts
 from simplugin.simulation.options import SimGridOptions
+from simplugin.simulation.prepared import PreparedSimulation
 from simplugin.workloads.batch_jobs import JobLog
 from simplugin.workloads.job_logs import cut_log, scaled_log, trace_jobs
 from simplugin.workloads.job_schedules import JobSchedule
@@ -170,6 +173,11 @@ class JobSchedulerSection(Section):
 
 def run(scenario: Scenario) -> ScenarioResult:
     """Execute the jobs, and compare the schedule with bounds."""
+    return prepare(scenario).run()
+
+
+def prepare(scenario: Scenario, *, choices: bool = False) -> PreparedSimulation[ScenarioResult]:
+    """Return the execution of the jobs, ready to start; the batch system offers choices or not."""
     from simplugin.scenarios.user_metrics import host_choice
 
     chosen = check(scenario)
@@ -197,22 +205,36 @@ def run(scenario: Scenario) -> ScenarioResult:
         measured = _measured(workload, log)
     with scenario.errors_at("scheduler", "name", of=WorkloadError):
         policy = _policy(chosen)
-    simulation = scenario.traced_on_demand("trace").keywords()
+    chooser = scenario.rollout("scheduler", last_end)
+    simulation = replace(scenario.traced_on_demand("trace"), chooser=chooser).keywords()
     if scenario.simulation.options == SimGridOptions():
         del simulation["options"]
-    with scenario.errors_at("scheduler", of=WorkloadError):
-        done = execute(
+    refused = partial(scenario.errors_at, "scheduler", of=WorkloadError)
+    with refused():
+        execution = prepare_execution(
             log,
             policy,
             platform=platform,
             n_nodes=None if platform else count,
             conditions=settings.conditions(hosts),
+            choices=choices or chooser is not None,
             **simulation,
         )
-    with scenario.errors_at(*PARAMETERS, "optimum", of=WorkloadError):
-        found = JobAssessment(done, settings.optimum, measured)
-    outcome = ScenarioResult.of(found, done.result, figures=found.figures())
-    return replace(outcome, schedule=found.chart(scenario.title))
+
+    @contextmanager
+    def errors() -> Iterator[None]:
+        """Locate errors of decisions."""
+        with refused(), execution.errors():
+            yield
+
+    def assessed(done: JobExecution) -> ScenarioResult:
+        """Compare an execution with bounds."""
+        with scenario.errors_at(*PARAMETERS, "optimum", of=WorkloadError):
+            found = JobAssessment(done, settings.optimum, measured)
+        outcome = ScenarioResult.of(found, done.result, figures=found.figures())
+        return replace(outcome, schedule=found.chart(scenario.title))
+
+    return replace(execution, errors=errors).then(assessed)
 
 
 def check(scenario: Scenario) -> ChosenScheduler[JobSchedulerSection]:
@@ -320,5 +342,6 @@ KIND = WorkloadKind(
     check,
     outputs=("result", "gantt", "curves"),
     need_trace=("trace",),
+    prepare=prepare,
     needs_platform=False,
 )
