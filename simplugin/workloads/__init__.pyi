@@ -18,6 +18,7 @@ from .graph_generators import fft as fft
 from .graph_generators import graph_named as graph_named
 from .job_logs import cut_log as cut_log
 from .job_logs import offered_load as offered_load
+from .job_logs import perfectly_estimated as perfectly_estimated
 from .job_logs import scaled_log as scaled_log
 from .job_logs import trace_jobs as trace_jobs
 from .job_schedules import JobSchedule as JobSchedule

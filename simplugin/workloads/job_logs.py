@@ -261,6 +261,19 @@ def scaled_log(
     return JobLog(tuple(jobs), log.n_nodes, (*log.left_open, point))
 
 
+def perfectly_estimated(log: JobLog) -> JobLog:
+    """Return a log whose jobs request exactly the time that they run.
+
+    Raises
+    ------
+    WorkloadError
+        A run time is not known beforehand.
+    """
+    jobs = (replace(job, walltime=run_time(job)) for job in log.jobs)
+    point = OpenPoint("requested times", len(log.jobs), "run times")
+    return JobLog(tuple(jobs), log.n_nodes, (*log.left_open, point))
+
+
 def run_time(job: Job) -> float:
     """Return the time that a job runs on the nodes that it asks for [s].
 

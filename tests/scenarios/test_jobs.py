@@ -154,5 +154,12 @@ def test_rollouts_find_the_better_first_job(jobs):
     assert outcome.row["branches"] > 0
 
 
+def test_logs_without_requested_times_take_the_run_times(jobs):
+    slurm = change(jobs, '"log.swf"', '"slurm.csv"', '"jobs.fcfs"', '"jobs.easy"')
+    assert "walltime" in str(refused(slurm, key="scheduler"))
+    outcome = run(change(slurm, "n_nodes = 2", "n_nodes = 2\nperfect_estimates = true"))
+    assert outcome.row["makespan"] == pytest.approx(11.0)
+
+
 def test_all_conditions_are_keys():
     assert {each.name for each in fields(JobConditions)} <= set(JobSchedulerSection.model_fields)

@@ -37,7 +37,7 @@ from simplugin.scenarios.sections import Hosts
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.prepared import PreparedSimulation
 from simplugin.workloads.batch_jobs import JobLog
-from simplugin.workloads.job_logs import cut_log, scaled_log, trace_jobs
+from simplugin.workloads.job_logs import cut_log, perfectly_estimated, scaled_log, trace_jobs
 from simplugin.workloads.job_schedules import JobSchedule
 from simplugin.workloads.lublin import LublinModel, lublin
 
@@ -86,6 +86,8 @@ class JobsWorkload(Section):
         do until the last submission.
     time : float
         Instead of a load: factor of all dates of submission.
+    perfect_estimates : bool
+        True if jobs request exactly the time that they run, for logs without requested times.
     measured : path, optional
         A table of when the jobs really ran, to compare with: of Slurm, Batsim, OAR, ElastiSim or
         evalys.
@@ -104,6 +106,7 @@ class JobsWorkload(Section):
     end: Annotated[Time, POSITIVE] | None = None
     load: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     time: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    perfect_estimates: bool = False
     measured: ExistingFile | None = None
 
     @model_validator(mode="after")
@@ -293,6 +296,8 @@ def job_log(scenario: Scenario, n_nodes: int | None) -> JobLog:
             log = cut_log(log, workload.start, last, workload.n_jobs)
         if workload.load is not None or workload.time != 1:
             log = scaled_log(log, load=workload.load, n_nodes=known, time=workload.time)
+        if workload.perfect_estimates:
+            log = perfectly_estimated(log)
     return replace(log, n_nodes=known)
 
 
