@@ -56,6 +56,11 @@ class FarBox:
     def __init__(self, me, box, name):
         self._me, self._box, self._name = me, box, name
 
+    @property
+    def empty(self):
+        """Whether the receiver is there: a transfer starts when both are."""
+        return self._box.empty
+
     async def get(self, **others):
         got = await self._box.get(**others)
         self._me.came.append((self._name, copied(got)))

@@ -301,6 +301,9 @@ async def _ship(me: Actor, node: NodeScheduler, port: TransferPort) -> float:
         booked = byte / node.state.known.bandwidth[target - 1]
         await port.book(me, max(booked - (me.now - start), 0.0))
         return 0.0
+    while policy.parallel and not node.survives and box.empty:
+        # A transfer can be suspended once its receiver is there, which comes at this date.
+        await me.yield_()
     node.transfer = box.put_async(node.outgoing, byte, label="task")
     try:
         if policy.parallel:

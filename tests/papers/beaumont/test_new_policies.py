@@ -9,6 +9,7 @@ from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont import new_policies
 from simplugin.papers.beaumont.comparisons import Loss, Ratios
 from simplugin.papers.beaumont.instances import instance
+from simplugin.simulation.simulate import DrawnOrder
 
 SEED = 2008
 
@@ -172,3 +173,9 @@ def test_violations_are_counted(monkeypatch):
         violations = new_policies.traces(quick=quick)["violations"]
         runs = trees * len(new_policies.POLICIES)
         assert (violations.value, violations.note) == (1, f"{runs} runs; lag, tree 6: x")
+
+
+def test_the_port_is_shared_in_any_order():
+    # A transfer whose receiver is not there yet cannot be suspended.
+    with DrawnOrder(0):
+        assert new_policies.violations_of("C", 6, "bcs") == []
