@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.core.errors import WorkloadError
-from simplugin.jobs.charts import by_class, executed_schedule, job_chart, job_curves
+from simplugin.jobs.charts import (
+    by_class,
+    executed_schedule,
+    job_chart,
+    job_curves,
+    stepwise_schedule,
+)
 from simplugin.jobs.execution import JobExecution
 from simplugin.jobs.metrics import BOUND, measures, node_seconds
 from simplugin.optimum import models
@@ -237,29 +243,32 @@ class JobAssessment:
         )  # fmt: skip
         return ResultTable(title, columns, tuple(lines))
 
-    @property
-    def _schedules(self) -> dict[str, JobSchedule]:
-        """The schedules to draw by their names."""
-        own = executed_schedule(self.execution)
-        return (
-            {"nodes": own}
-            if self.measured is None
-            else {"measured": self.measured, "simulated": own}
-        )
+    def _beside_measured(self, own: JobSchedule) -> dict[str, JobSchedule]:
+        """Return the schedules to draw by their names."""
+        if self.measured is None:
+            return {"nodes": own}
+        return {"measured": self.measured, "simulated": own}
 
     def chart(self, title: str = "") -> ScheduleChart:
         """Return the Gantt chart, with the bound of the last end."""
-        users = {job.id: job.user for job in self.execution.log.jobs}
+        execution = self.execution
+        users = {job.id: job.user for job in execution.log.jobs}
+        own = executed_schedule(execution)
+        if any(execution.steps):
+            own = stepwise_schedule(execution)
+            users |= {id_: users[id_.rpartition(".")[0]] for id_ in own.ids if id_ not in users}
         dates = {}
         if (best := self.best) is not None:
-            first = float(self.execution.submit[self.ran].min())
+            first = float(execution.submit[self.ran].min())
             dates[f"{best.proof} of the last end"] = first + best.value
-        return job_chart(self._schedules, self.execution.n_nodes, title, users=users, dates=dates)
+        drawn = self._beside_measured(own)
+        return job_chart(drawn, execution.n_nodes, title, users=users, dates=dates)
 
     def figures(self) -> tuple[CurvePlot, ...]:
         """Return queue, utilisation and cumulative counts over time."""
         steps = self.execution.steps if self.measured is None else ()
-        return job_curves(self._schedules, self.execution.n_nodes, steps)
+        drawn = self._beside_measured(executed_schedule(self.execution))
+        return job_curves(drawn, self.execution.n_nodes, steps)
 
 
 def _mean(values: Floats) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from heapq import heappop, heappush
 
 import numpy as np
@@ -40,6 +41,33 @@ def executed_schedule(execution: JobExecution) -> JobSchedule:
         nodes=tuple(map(nodes_of, execution.nodes)),
         states=execution.state,
         walltimes=np.array(walltimes),
+    )
+
+
+def stepwise_schedule(execution: JobExecution) -> JobSchedule:
+    """Return the steps of malleable jobs as jobs of their own, on unknown nodes.
+
+    A job keeps one set of all nodes that it had, which others may have had at other times.
+    """
+    whole = executed_schedule(execution)
+    rows = []
+    for place in np.flatnonzero(whole.started()).tolist():
+        own = execution.steps[place] or ((float(whole.start[place]), int(whole.sizes[place])),)
+        ends = [date for date, _ in own[1:]] + [float(whole.end[place])]
+        rows += [
+            (place, f"{whole.ids[place]}.{number}", date, end, size)
+            for number, ((date, size), end) in enumerate(zip(own, ends, strict=True))
+        ]
+    if not rows:
+        return whole
+    places, ids, dates, last, sizes = zip(*rows, strict=True)
+    return replace(
+        whole.of(places),
+        ids=ids,
+        start=np.array(dates),
+        end=np.array(last),
+        sizes=np.array(sizes),
+        nodes=((),) * len(ids),
     )
 
 

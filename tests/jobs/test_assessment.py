@@ -140,3 +140,19 @@ def test_a_schedule_without_nodes_is_drawn_on_free_ones():
             if bar is not other and set(bar.processors) & set(other.processors):
                 assert bar.finish <= other.start or other.finish <= bar.start
     assert measures(known, 4) == pytest.approx(measures(run(rigid(rows, 4), "easy")))
+
+
+def test_steps_of_malleable_jobs_cover_no_other():
+    jobs = [
+        Job(id=str(k), submit=3.0 * k, size=1, most=4, work=AmdahlWork(10.0 + k), kind="malleable")
+        for k in range(4)
+    ]
+    done = run(JobLog(tuple(jobs), 4), "equipartition")
+    chart = JobAssessment(done).chart()
+    held = sum(len(bar.processors) * (bar.finish - bar.start) for bar in chart.bars)
+    assert held == pytest.approx(sum(job.work.time for job in jobs))
+    for bar in chart.bars:
+        for other in chart.bars:
+            if bar is not other and set(bar.processors) & set(other.processors):
+                assert bar.finish <= other.start + 1e-9 or other.finish <= bar.start + 1e-9
+    assert chart.clusters == (("nodes", 4),)
