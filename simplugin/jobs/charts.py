@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from heapq import heappop, heappush
 
 import numpy as np
@@ -61,13 +60,16 @@ def stepwise_schedule(execution: JobExecution) -> JobSchedule:
     if not rows:
         return whole
     places, ids, dates, last, sizes = zip(*rows, strict=True)
-    return replace(
-        whole.of(places),
+    at = np.array(places)
+    return JobSchedule(
         ids=ids,
+        submit=whole.submit[at],
         start=np.array(dates),
         end=np.array(last),
         sizes=np.array(sizes),
         nodes=((),) * len(ids),
+        states=tuple(whole.states[place] for place in places),
+        walltimes=whole.walltimes[at],
     )
 
 

@@ -144,10 +144,11 @@ def test_a_schedule_without_nodes_is_drawn_on_free_ones():
 
 def test_steps_of_malleable_jobs_cover_no_other():
     jobs = [
-        Job(id=str(k), submit=3.0 * k, size=1, most=4, work=AmdahlWork(10.0 + k), kind="malleable")
+        Job(id=str(k), submit=3.0 * k, size=1, most=4, work=AmdahlWork(30.0 + k), kind="malleable")
         for k in range(4)
     ]
     done = run(JobLog(tuple(jobs), 4), "equipartition")
+    assert max(map(len, done.steps)) > 1
     chart = JobAssessment(done).chart()
     held = sum(len(bar.processors) * (bar.finish - bar.start) for bar in chart.bars)
     assert held == pytest.approx(sum(job.work.time for job in jobs))
