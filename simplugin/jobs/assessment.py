@@ -253,16 +253,18 @@ class JobAssessment:
         """Return the Gantt chart, with the bound of the last end."""
         execution = self.execution
         users = {job.id: job.user for job in execution.log.jobs}
-        own = executed_schedule(execution)
+        own, bars_are = executed_schedule(execution), "jobs"
         if any(execution.steps):
-            own = stepwise_schedule(execution)
+            own, bars_are = stepwise_schedule(execution), "steps of jobs"
             users |= {id_: users[id_.rpartition(".")[0]] for id_ in own.ids if id_ not in users}
         dates = {}
         if (best := self.best) is not None:
             first = float(execution.submit[self.ran].min())
             dates[f"{best.proof} of the last end"] = first + best.value
         drawn = self._beside_measured(own)
-        return job_chart(drawn, execution.n_nodes, title, users=users, dates=dates)
+        return job_chart(
+            drawn, execution.n_nodes, title, users=users, dates=dates, bars_are=bars_are
+        )
 
     def figures(self) -> tuple[CurvePlot, ...]:
         """Return queue, utilisation and cumulative counts over time."""

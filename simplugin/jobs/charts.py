@@ -94,6 +94,7 @@ def job_chart(
     *,
     users: Mapping[str, str] | None = None,
     dates: Mapping[str, float] | None = None,
+    bars_are: str = "jobs",
 ) -> ScheduleChart:
     """Return the Gantt chart of schedules of jobs on nodes, below each other to compare them.
 
@@ -112,6 +113,8 @@ def job_chart(
         of size have.
     dates : mapping of str to float, optional
         Dates to mark by their names [s].
+    bars_are : str
+        What the schedules have, in the plural.
 
     Returns
     -------
@@ -146,7 +149,7 @@ def job_chart(
         first += clusters[-1][1]
         some = f"the first {_MOST_BARS:,} of " if len(order) > _MOST_BARS else ""
         facts.append(
-            f"{some}{len(order):,} jobs, last end {np.nanmax(schedule.end, initial=0):,.0f} s"
+            f"{some}{len(order):,} {bars_are}, last end {np.nanmax(schedule.end, initial=0):,.0f} s"
         )
     if len(schedules) > 1:
         facts = [f"{name}: {fact}" for name, fact in zip(schedules, facts, strict=True)]
