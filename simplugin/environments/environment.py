@@ -156,11 +156,17 @@ class ScenarioEnvironment(gymnasium.Env[Observation, np.int64]):
         redraw: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        found = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
+        # Its modules are found wherever the caller goes.
+        file = scenario if isinstance(scenario, Scenario) else os.path.abspath(scenario)
+        found = file if isinstance(file, Scenario) else load_scenario(file)
         kind = found.document["workload"]["kind"]
         if found.kind.prepare is None or self.workload not in ("", kind):
             wanted = self.workload or "actors"
             raise SimpluginError(f"{found.file}: workload.kind is {kind!r}; give one of {wanted!r}")
+        for section in ("scheduler", "workload"):
+            if getattr(getattr(found, section), "lookahead", None) is not None:
+                message = f"{section}.lookahead decides what an agent is to decide"
+                raise found.error(message, section, "lookahead", remedy="remove it")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise SimpluginError(f"render_mode is {render_mode!r}; choose 'rgb_array'")
         if render_mode is not None:
@@ -212,7 +218,11 @@ class ScenarioEnvironment(gymnasium.Env[Observation, np.int64]):
         if self._warm is None or drawn != self._seed:
             self.close()
             self._warm, self._seed = _WarmSimulation(self.scenario, drawn), drawn
-        self._episode = self._stack.enter_context(self._warm.simulation.branch())
+        try:
+            self._episode = self._stack.enter_context(self._warm.simulation.branch())
+        except SimpluginError:
+            self.close()  # the next reset starts it anew
+            raise
         self._date, self.outcome, self.choice = 0.0, None, self._warm.choice
         return self._observed(self.choice), self._info(self.choice)
 

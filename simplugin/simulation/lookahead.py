@@ -50,6 +50,8 @@ class _Trial(NamedTuple):
 _UNKNOWN = _Trial(math.inf, {})
 # Copies that were started in this process to try options.
 _started = 0
+# Interventions in this process, after which no plan made before holds.
+_interventions = 0
 # In the copy of a simulation that tries an option: reports the outcome, and ends the process.
 _conclude: Callable[[Callable[[], Result] | BaseException], NoReturn] | None = None
 
@@ -64,6 +66,12 @@ def conclude_trial(outcome: Callable[[], Result] | BaseException) -> None:
     """
     if _conclude is not None:
         _conclude(outcome)
+
+
+def note_intervention() -> None:
+    """Let rollouts forget their plans: somebody has changed what they counted on."""
+    global _interventions
+    _interventions += 1
 
 
 class _InCopyError(BaseException):
@@ -120,9 +128,10 @@ class Rollout:
     most: int | None = None
     seconds: float | None = None
     workers: int | None = None
-    # The best plan seen so far, and the number of the choice that comes next in it.
+    # The best plan seen so far, and the choice that comes next in it: its number, and that of
+    # interventions before it.
     _best: _Trial = field(default=_UNKNOWN, init=False, repr=False)
-    _next: int = field(default=0, init=False, repr=False)
+    _next: tuple[int, int] = field(default=(0, 0), init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Raise for what does not go together."""
@@ -148,9 +157,9 @@ class Rollout:
         decided = self.base(choice)
         if _conclude is not None:
             return decided
-        if choice.number != self._next:  # somebody else has decided in between
+        if self._next != (choice.number, _interventions):  # somebody else has decided in between
             self._best = _UNKNOWN
-        self._next = choice.number + 1
+        self._next = choice.number + 1, _interventions
         first = self._best.plan.get(choice.number, decided)
         trials = {first: self._best} if choice.number in self._best.plan else {}
         others = range(len(choice.options)) if self.candidates is None else self.candidates(choice)

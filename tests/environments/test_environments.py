@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from naming import raises_naming
 from processes import children
 
 import simplugin.environments
-from simplugin.core.errors import ActorError, SimpluginError
+from simplugin.core.errors import ActorError, CrashError, ScenarioError, SimpluginError
 from simplugin.environments import ScenarioEnvironment, TaskGraphsEnvironment
 from simplugin.scenarios import Scenario, load_scenario, run_scenario
 from simplugin.simulation.process import server_client
@@ -243,3 +245,20 @@ def test_an_iteration_of_training_prefers_what_ended_early() -> None:
     weights = module.train(1, np.random.default_rng(0))
     assert np.isfinite(weights).all()
     assert weights.any()
+
+
+def test_a_killed_simulation_is_started_anew(own: ScenarioEnvironment[np.ndarray]) -> None:
+    first, _ = own.reset()
+    for pid in [each for server in server_client.server_processes() for each in children(server)]:
+        os.kill(pid, signal.SIGKILL)
+    with pytest.raises(CrashError):
+        own.reset()
+    assert own.reset()[0] == first
+
+
+def test_a_scenario_that_looks_ahead_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "ahead.toml"
+    text = (DIRECTORY / "taskgraphs.toml").read_text()
+    file.write_text(f"{text}\n[scheduler.lookahead]\nmost = 2\n")
+    with raises_naming(ScenarioError, f"{file}:", "scheduler.lookahead"):
+        TaskGraphsEnvironment(file)

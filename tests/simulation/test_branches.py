@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import pickle
 import random
@@ -143,6 +144,12 @@ async def threaded(me: Any) -> None:
     await me.sleep_for(2)
 
 
+async def shares(me: Any) -> None:
+    with mmap.mmap(-1, 4096):
+        await me.sleep_for(2)
+    await me.sleep_for(2)
+
+
 async def parent(me: Any) -> None:
     pid = os.fork()
     if pid == 0:
@@ -156,6 +163,7 @@ async def parent(me: Any) -> None:
 def test_what_cannot_be_copied(two_hosts: Path, tmp_path: Path) -> None:
     file = str(tmp_path / "opened")
     refused = {opener: ([file], file), threaded: ([], "threads"), parent: ([], "processes")}
+    refused[shares] = [], "memory"
     for function, (given, name) in refused.items():
         with simulation(two_hosts, [("ada", function, *given)]) as sim:
             sim.run_until(1.0)

@@ -150,3 +150,16 @@ def test_step_by_step_and_in_branches(two_hosts: Path) -> None:
         assert choice.number == 2
         sim.choose(0)
         assert sim.run().choices[2].index == 0
+
+
+async def slow_down(me: Any) -> None:
+    me.host_by_name("ada").available_speed = 0.1
+
+
+def test_plans_before_an_intervention_are_forgotten(two_hosts: Path) -> None:
+    with simulation(two_hosts, actors(TASKS), chooser=Rollout()) as sim:
+        sim.run_until(0.1)
+        sim.intervene(slow_down)
+        found = sim.run()
+    # The first decision is taken; the base would send all others to the slow host.
+    assert [taken.index for taken in found.choices[1:]] == [1, 1, 1]

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import random
+import re
 import resource
 import signal
 import sys
@@ -91,6 +92,7 @@ def fork_sibling(news: int, registered: int) -> bool:
 
 # Descriptors that were open before the actors arrived.
 _inherited: set[int] = set()
+_SHARED_MEMORY = re.compile(rb"^\S+ .w.s \S+ \S+ \S+ *(.*)$", re.MULTILINE)
 
 
 def note_inherited_files() -> None:
@@ -116,6 +118,10 @@ def obstacle_to_copies(expected: Container[int], processes: Container[int] = ())
         known = descriptor in _inherited or descriptor in expected
         if not known and not opened.startswith("/dev/"):
             return f"the actors have opened {opened}, which a copy would share; close it"
+    # Writable and shared: neither copied nor one of the descriptors.
+    if mapped := _SHARED_MEMORY.search(Path("/proc/self/maps").read_bytes()):
+        name = os.fsdecode(mapped[1]) or "without a name"
+        return f"the actors have mapped shared memory {name}, which a copy would share; close it"
     return ""
 
 

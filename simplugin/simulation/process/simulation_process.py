@@ -32,7 +32,7 @@ from simplugin.core.errors import PlatformError, SetupError, SimpluginError, Sim
 from simplugin.inputs.references import is_installed
 from simplugin.simulation.choices import Choice, Chooser, first_option
 from simplugin.simulation.logs import LEVELS, LogPrefix, PrefixedStream, rank
-from simplugin.simulation.lookahead import conclude_trial, started_branches
+from simplugin.simulation.lookahead import conclude_trial, note_intervention, started_branches
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
 from simplugin.simulation.process.environment import adopt, forbid_simulations
 from simplugin.simulation.process.failures import full_trace_error, platform_error
@@ -319,6 +319,7 @@ class SteppingObserver(RemoteObserver):
             elif command == INTERVENE:
                 (actor,), *_ = unpack_functions(take_job(self._file)[1])
                 _place(self._back_end, actor)
+                note_intervention()
                 return further
             else:
                 self._asks = command == ASK

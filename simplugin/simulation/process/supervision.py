@@ -132,7 +132,7 @@ class Supervision:
         branch = Supervision(self._settings, packed, self._wall_limit, self._progress)
         branch._is_quiet = quiet
         with branch._running(partial(self._fork, branch)):
-            branch._deadline = self._deadline
+            branch._deadline, branch._loaded = self._deadline, True
             branch.wait()
             yield branch
 
