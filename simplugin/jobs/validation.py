@@ -241,13 +241,19 @@ def _graphene(files: _Files) -> JobValidation | None:
     done: dict[tuple[str, int], JobExecution] = {}
     for path in runs:
         real = read_job_schedule(path)
-        workload, log = _workload_of(real, path, workloads)
+        found = _workload_of(real, path, workloads)
+        if found is None:
+            files.missing.append(f"oar_graphene/workloads/*seed{_seed(path)}.json")
+            continue
+        workload, log = found
         n_nodes = len({node for nodes in real.nodes for node in nodes}) or GRAPHENE_NODES
         key = workload, n_nodes
         groups.setdefault(key, []).append(real)
         simulated = _executed(log, n_nodes, conditions)
         done[key] = simulated[_NUMBERS]
         rows.append((_run_name(path), n_nodes, real, simulated))
+    if not rows:
+        return None
     claims: list[Claim] = []
     chart = None
     for (workload, n_nodes), reals in groups.items():
@@ -289,7 +295,9 @@ def _run_name(path: Path) -> str:
     return unpacked_name(path).stem
 
 
-def _workload_of(real: JobSchedule, path: Path, workloads: Sequence[Path]) -> tuple[str, JobLog]:
+def _workload_of(
+    real: JobSchedule, path: Path, workloads: Sequence[Path]
+) -> tuple[str, JobLog] | None:
     """Return the workload of a run: of the same seed, with most jobs of equal submission and size.
 
     Of equal ones the first by name, so delays come before messages.
@@ -308,11 +316,7 @@ def _workload_of(real: JobSchedule, path: Path, workloads: Sequence[Path]) -> tu
         )
         if best is None or alike > best[0]:
             best = alike, _run_name(each), log
-    if best is None:
-        raise WorkloadFileError(
-            f"there is no workload of seed {seed}", file=path, remedy="add it to oar_graphene"
-        )
-    return best[1:]
+    return None if best is None else best[1:]
 
 
 def _seed(path: Path) -> str:
