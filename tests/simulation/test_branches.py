@@ -145,7 +145,8 @@ async def threaded(me: Any) -> None:
 
 
 async def shares(me: Any) -> None:
-    with mmap.mmap(-1, 4096):
+    with mmap.mmap(-1, 4096) as memory:
+        memory[0] = 1
         await me.sleep_for(2)
     await me.sleep_for(2)
 
