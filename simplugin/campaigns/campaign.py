@@ -157,6 +157,8 @@ class Tables(Section):
     output: Any = None
     campaign: CampaignSection = CampaignSection()
     slurm: SlurmSection | None = None
+    # Read by `simplugin.calibration`.
+    calibrate: Any = None
     sweep: dict[str, Any] = Field(default_factory=dict)
     variations: list[_Variation] = Field(default_factory=list)
 
@@ -240,6 +242,20 @@ class Campaign:
         return _campaign(
             recipe["document"], file, text, function, by_program=not text, check=False, trust=trust
         )
+
+    @classmethod
+    def from_document(
+        cls, document: Mapping[str, Any], file: Path, trust: Iterable[str] = ()
+    ) -> Campaign:
+        """Return the campaign of the content of a file, of which a part may be left out.
+
+        Raises
+        ------
+        ScenarioError
+            The content is invalid.
+        """
+        _, text = read_toml(file)
+        return _campaign(document, file, text, by_program=False, imports=True, trust=trust)
 
     @classmethod
     def from_scenario(
@@ -399,6 +415,22 @@ class Campaign:
             A varied key does not exist in the scenario, or a named file cannot be read.
         """
         number, settings = self.variations.point(position)
+        return self.job_with(settings, position, self.variations.varied(number, settings))
+
+    def job_with(
+        self, settings: Sequence[KeyAssignment], position: int, varied: Mapping[str, Any]
+    ) -> RunJob:
+        """Return the job in which keys of the scenario are set, as `job` does.
+
+        Parameters
+        ----------
+        settings : sequence of KeyAssignment
+            Keys, values and their places in the file.
+        position : int
+            Its number.
+        varied : mapping
+            The keys and values that distinguish it.
+        """
         try:
             document = self.variations.scenario(settings)
         except SweepError as error:
@@ -409,7 +441,7 @@ class Campaign:
             position=position,
             target=self.target,
             arguments=self._arguments(document, position, settings),
-            varied=self.variations.varied(number, settings),
+            varied=varied,
             wall_limit=self.settings.wall_limit,
             memory_limit=self.settings.memory_limit,
         )

@@ -21,7 +21,7 @@ from simplugin.scenarios.substitutions import (
 )
 
 # Packages that schedule, store, compare or show runs; a run imports none of them.
-RESULT_NEUTRAL_PACKAGES = ("campaigns", "cli", "examples", "regression", "reports")
+RESULT_NEUTRAL_PACKAGES = ("calibration", "campaigns", "cli", "examples", "regression", "reports")
 _PACKAGES = ("simplugin", "numpy", "scipy", "cvxpy", "highspy", "clarabel")
 _NO_CODE = {".pyc", ".pyi", ".typed"}
 # Packages whose versions affect the last digits.

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from simplugin.cli.campaign_commands import campaign_app
+from simplugin.cli.campaign_commands import WorkerOptions, campaign_app
 from simplugin.cli.deploy import deploy
 from simplugin.cli.options import Jobs, Seed, add_command
 from simplugin.cli.platform_commands import platform_app
 from simplugin.cli.terminal import group, plain_errors, relative_path
 
 if TYPE_CHECKING:
+    from simplugin.campaigns.campaign import Campaign
+    from simplugin.campaigns.jobs import Runners
     from simplugin.simulation.options import SimulationKeywords
 
 app = group(
@@ -380,5 +384,35 @@ def robust(
     raise typer.Exit(robust_command(scenario, orders, trust or (), as_json=as_json))
 
 
-for command in (run, new, scenario, check, deploy, reproduce, report, regress, robust):
+def calibrate(
+    study: Path,
+    *,
+    workers: WorkerOptions,
+    store: Path | None = None,
+    trust: list[str] | None = None,
+    as_json: bool = False,
+) -> None:
+    """Fit keys of a scenario to measured values, with intervals and held-out errors.
+
+    Each evaluation is a run of the store: the same command continues a calibration that was
+    stopped or killed. Writes the scenario with the best values to STUDY.calibrated.toml.
+
+    Parameters
+    ----------
+    study : STUDY.toml
+        A campaign file with a table [calibrate].
+    as_json
+        Print one JSON object instead of tables.
+    """
+    from simplugin.cli.calibrate import calibrate_command
+
+    def starter(campaign: Campaign) -> Callable[[], AbstractContextManager[Runners]]:
+        """Return a function that starts the runners."""
+        return workers.starter(campaign, study)
+
+    status = calibrate_command(study, starter, store, trust or (), as_json=as_json)
+    raise typer.Exit(status)
+
+
+for command in (run, new, scenario, check, deploy, reproduce, report, regress, robust, calibrate):
     add_command(app, command)

@@ -180,7 +180,7 @@ class StoreReader(AbstractContextManager["StoreReader"]):
         return first, last, mean
 
     def runs(
-        self, campaign: int | None = None, status: Status | None = None
+        self, campaign: int | None = None, status: Status | None = None, *, first: int = 0
     ) -> Iterator[StoredRun]:
         """Yield the run of each job that has one, by position.
 
@@ -192,6 +192,8 @@ class StoreReader(AbstractContextManager["StoreReader"]):
             Number of the campaign; by default all campaigns, which repeats shared runs.
         status : {"done", "failed"}, optional
             Only runs with this status.
+        first : int
+            Least position.
 
         Raises
         ------
@@ -202,7 +204,7 @@ class StoreReader(AbstractContextManager["StoreReader"]):
             self.entry(campaign)
         wanted = {"m.campaign": campaign, "r.status": status}
         given = {column: value for column, value in wanted.items() if value is not None}
-        conditions = [f"{column} = ?" for column in given] + [COUNTING]
+        conditions = [f"{column} = ?" for column in given] + [COUNTING, f"m.position >= {first:d}"]
         with sqlite_errors(self.path):
             statement = _RUNS.format(conditions=" AND ".join(conditions))
             for row in self._connection.execute(statement, list(given.values())):

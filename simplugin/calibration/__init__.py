@@ -1,0 +1,1 @@
+"""Parameters of scenarios from measurements."""

@@ -1,0 +1,446 @@
+"""Calibration of a study: search, intervals, held-out errors and baselines."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.calibration.evaluation import Evaluator, Point
+from simplugin.calibration.intervals import (
+    LocalModel,
+    Vector,
+    bootstrap,
+    fitted,
+    profile_interval,
+    unidentified,
+)
+from simplugin.calibration.measurements import relative_errors
+from simplugin.calibration.search import DESIGNS, local_minimum, search
+from simplugin.calibration.study import ParameterTable, Study
+from simplugin.campaigns.jobs import Runners
+from simplugin.core.errors import ScenarioError
+from simplugin.scenarios.loading import SCENARIO_KEYS
+
+# Share of the budget for the search; the rest is for intervals.
+_SEARCH = 0.6
+# Values of a parameter without derivative that are compared.
+_MOST_VALUES = 10
+
+
+@dataclass(frozen=True)
+class CalibratedParameter:
+    """The value of a parameter.
+
+    Attributes
+    ----------
+    key : str
+        Its dotted key.
+    value : object
+        The best value.
+    profile, bootstrap : tuple of two values, optional
+        Intervals of 95 %; the profile is that of the sum of squared relative errors. None if the
+        measured values are too few, and for choices and whole numbers.
+    plausible : tuple, optional
+        Of choices and whole numbers: the values that the measured ones do not exclude, all other
+        parameters unchanged.
+    identified : bool
+        False if the measured values do not determine it.
+    """
+
+    key: str
+    value: Any
+    profile: tuple[Any, Any] | None
+    bootstrap: tuple[Any, Any] | None
+    plausible: tuple[Any, ...] | None
+    identified: bool
+
+
+@dataclass(frozen=True)
+class PredictedValue:
+    """A measured value, and what the scenario predicts.
+
+    Attributes
+    ----------
+    row, metric : str
+        Names.
+    held_out : bool
+        True if it was not fitted; with folds it never was.
+    measured, calibrated, uncalibrated : float
+        The values.
+    """
+
+    row: str
+    metric: str
+    held_out: bool
+    measured: float
+    calibrated: float
+    uncalibrated: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The result of a study.
+
+    Attributes
+    ----------
+    title, loss : str
+        Title of the study, and name of its loss.
+    parameters : tuple of CalibratedParameter
+        The parameters.
+    not_identified : tuple of tuple of str
+        Parameters, or combinations that act alike, which the measured values do not determine.
+    losses : dict of str to dict
+        For ``fitted`` and ``held_out`` rows: the losses ``calibrated``, ``uncalibrated`` and with
+        the best ``constant_factor`` for each metric of the uncalibrated scenario.
+    systematic : dict of str to float
+        Mean signed relative error of each metric in the fitted rows.
+    values : tuple of PredictedValue
+        Measured and predicted values.
+    history : tuple of float
+        Loss of each evaluation of the search, in order; infinite where a run failed.
+    runs, failed : int
+        Numbers of runs.
+    seconds : float
+        Sum of their real time [s].
+    within_budget : bool
+        False if the intervals are those of the linear model, for want of evaluations.
+    """
+
+    title: str
+    loss: str
+    parameters: tuple[CalibratedParameter, ...]
+    not_identified: tuple[tuple[str, ...], ...]
+    losses: Mapping[str, Mapping[str, float]]
+    systematic: Mapping[str, float]
+    values: tuple[PredictedValue, ...]
+    history: tuple[float, ...]
+    runs: int
+    failed: int
+    seconds: float
+    within_budget: bool
+
+    def document(self) -> dict[str, Any]:
+        """Return the result as plain data for JSON."""
+        found = asdict(self)
+        found["history"] = [each if math.isfinite(each) else None for each in self.history]
+        return found
+
+
+class Predictions(Protocol):
+    """Predictions of the measured values of a study; see `Evaluator`."""
+
+    runs: int
+    failed: int
+    seconds: float
+    failure: str
+
+    def predict(self, points: Sequence[Point | None], rows: Sequence[int]) -> NDArray[np.float64]:
+        """Return predicted values, shape (n_points, n_rows, n_metrics); NaN for failed runs."""
+
+
+class _Calibrator:
+    """Calibrates one study."""
+
+    def __init__(self, study: Study, evaluator: Predictions, tell: Callable[[str], None]) -> None:
+        self.study, self.evaluator, self.tell = study, evaluator, tell
+        self.measured = study.measured
+        self.evaluations = 0
+        self.seconds_before = 0.0
+        self.history: list[float] = []
+
+    def losses(self, rows: Sequence[int], points: Sequence[Point]) -> list[float]:
+        """Return the losses at points; infinite where a run failed."""
+        found = [self.loss(each, rows) for each in self.evaluator.predict(points, rows)]
+        self.evaluations += len(points)
+        self.history += found
+        least = min(self.history)
+        self.tell(f"{len(self.history)} evaluations, least loss {least:.4g}")
+        return found
+
+    def loss(self, predicted: NDArray[np.float64], rows: Sequence[int]) -> float:
+        """Return the loss of predicted values; infinite if one is missing."""
+        found = self.study.loss(predicted, self.measured[list(rows)])
+        return float(found) if np.all(np.isfinite(predicted)) and np.isfinite(found) else math.inf
+
+    def spent(self, share: float = 1.0) -> bool:
+        """Return True if a share of the budget is used."""
+        section = self.study.section
+        seconds = section.seconds or math.inf
+        return (
+            self.evaluations >= share * section.evaluations
+            or self.evaluator.seconds - self.seconds_before >= share * seconds
+        )
+
+    def best(self, rows: Sequence[int]) -> Point:
+        """Return the best point of a search that fits some rows.
+
+        Raises
+        ------
+        ScenarioError
+            All evaluations failed.
+        """
+        section = self.study.section
+        self.evaluations, self.seconds_before = 0, self.evaluator.seconds
+        # A plain sample is the baseline of searches: it has the whole budget.
+        share = 1.0 if section.method in DESIGNS else _SEARCH
+        found = search(
+            section.method,
+            len(self.study.parameters),
+            partial(self.losses, rows),
+            starts=section.starts,
+            seed=section.seed,
+            evaluations=max(4, int(share * section.evaluations)),
+            spent=lambda: self.spent(share),
+        )
+        point = min(found, key=lambda each: found[each])
+        if not math.isfinite(found[point]):
+            message = f"all evaluations failed; the first: {self.evaluator.failure}"
+            remedy = "run the scenario alone, or change the ranges"
+            raise ScenarioError(message, file=self.study.campaign.place, remedy=remedy)
+        return point
+
+    def residuals(self, rows: Sequence[int], points: Sequence[Point]) -> NDArray[np.float64]:
+        """Return the weighted relative errors at points, shape (n_points, n_values)."""
+        roots = np.sqrt(self.study.weights / np.mean(self.study.weights))
+        predicted = self.evaluator.predict(points, rows)
+        self.evaluations += len(points)
+        errors = roots * relative_errors(predicted, self.measured[list(rows)])
+        return errors.reshape(len(points), -1)
+
+    def surrogate_loss(self, rows: Sequence[int]) -> Callable[[Vector, NDArray[np.intp]], float]:
+        """Return the loss of residuals of drawn rows."""
+        roots = np.sqrt(self.study.weights / np.mean(self.study.weights))
+        measured = self.measured[list(rows)]
+
+        def loss(residuals: Vector, drawn: NDArray[np.intp]) -> float:
+            """Return the loss of the predictions with these residuals."""
+            of = measured[drawn]
+            return float(self.study.loss(of * (1 + residuals.reshape(of.shape) / roots), of))
+
+        return loss
+
+    def parameters(
+        self, rows: Sequence[int], best: Point, model: LocalModel | None
+    ) -> list[CalibratedParameter]:
+        """Return the parameters with their intervals."""
+        residuals = partial(self.residuals, rows)
+        tables = self.study.parameters
+        drawn = None
+        if model is not None:
+            plain = self.study.section.loss == "rms"
+            loss = None if plain else self.surrogate_loss(rows)
+            drawn = bootstrap(model, len(rows), self.study.section.seed, loss)
+        names = tuple(tables)
+        unknown = {} if model is None else dict.fromkeys(sum(unidentified(model, names), ()))
+        found = []
+        for at, (key, table) in enumerate(tables.items()):
+            profile = sample = plausible = None
+            if not table.is_continuous:
+                plausible = self.plausible(rows, best, at, table)
+            elif model is not None and model.degrees > 0:
+                low, high = profile_interval(residuals, model, at, self.spent)
+                profile = (table.value(low), table.value(high))
+                if drawn is not None:
+                    sample = (table.value(drawn[0][at]), table.value(drawn[1][at]))
+            value = table.value(best[at])
+            is_open = plausible is not None and len(plausible) > 1
+            identified = not is_open and key not in unknown
+            found.append(CalibratedParameter(key, value, profile, sample, plausible, identified))
+        return found
+
+    def plausible(
+        self, rows: Sequence[int], best: Point, at: int, table: ParameterTable
+    ) -> tuple[Any, ...]:
+        """Return the values of a parameter without derivative that are not excluded."""
+        parts = 4 * _MOST_VALUES
+        shares = {table.number(each / parts): each / parts for each in range(parts + 1)}
+        kept = list(shares.values())[:: max(1, math.ceil(len(shares) / _MOST_VALUES))]
+        points = [(*best[:at], share, *best[at + 1 :]) for share in [best[at], *kept]]
+        sums = np.sum(self.residuals(rows, points) ** 2, axis=1)
+        n_values = len(rows) * len(self.study.metrics)
+        degrees = max(1, n_values - len(self.study.parameters))
+        most = max(sums[0], 1e-18) * (1 + 4 / degrees)
+        values = [table.value(point[at]) for point in points]
+        return tuple(
+            dict.fromkeys(value for value, each in zip(values, sums, strict=True) if each <= most)
+        )
+
+    def factors(self, predicted: NDArray[np.float64], rows: Sequence[int]) -> NDArray[np.float64]:
+        """Return the factor for each metric with the least loss."""
+        start = np.median(np.log(self.measured[list(rows)] / predicted), axis=0)
+        logs = local_minimum(
+            lambda logs: self.loss(predicted * np.exp(logs), rows), np.asarray(start)
+        )
+        return np.asarray(np.exp(logs))
+
+
+def calibrate(
+    study: Study,
+    runners: Runners,
+    *,
+    store: Path | None = None,
+    stop: Callable[[], bool] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Calibration:
+    """Calibrate a study; the same call continues a calibration that was killed.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    runners : Runners
+        Runners of its runs, local or of a cluster.
+    store : Path, optional
+        The store, if it is not that of the study.
+    stop : callable, optional
+        True to stop.
+    tell : callable
+        Called with a line on the progress.
+
+    Raises
+    ------
+    InterruptedCalibrationError
+        `stop` returned True.
+    ScenarioError
+        All evaluations failed, the scenario as it is fails, or a metric does not exist.
+    """
+    evaluator = Evaluator(study, study.campaign.results(store), runners, stop)
+    return calibrate_predictions(study, evaluator, tell)
+
+
+def calibrate_predictions(
+    study: Study, evaluator: Predictions, tell: Callable[[str], None] = lambda _: None
+) -> Calibration:
+    """Calibrate a study with predictions from anywhere, such as a closed form."""
+    work = _Calibrator(study, evaluator, tell)
+    every = range(len(study.rows))
+    plain = evaluator.predict([None], every)[0]
+    if not np.all(np.isfinite(plain)):
+        message = f"the uncalibrated scenario fails: {evaluator.failure}"
+        raise ScenarioError(message, file=study.campaign.place, remedy="correct it first")
+    calibrated, scaled = plain.copy(), plain.copy()
+    held_out: list[int] = []
+    if study.has_folds:
+        for fold in study.held_out:
+            others = [row for row in every if row not in fold]
+            point = work.best(others)
+            calibrated[list(fold)] = evaluator.predict([point], fold)[0]
+            scaled[list(fold)] *= work.factors(plain[others], others)
+            held_out += fold
+    else:
+        held_out = list(study.held_out[0])
+    rows = [row for row in every if study.has_folds or row not in held_out]
+    work.history = []
+    best = work.best(rows)
+    free = [at for at, each in enumerate(study.parameters.values()) if each.is_continuous]
+    model = None
+    n_values = len(rows) * len(study.metrics)
+    if free:
+        model = fitted(partial(work.residuals, rows), best, free)
+        refined: Point = tuple(map(float, model.point))
+        both = [work.loss(each, rows) for each in evaluator.predict([best, refined], rows)]
+        best = refined if both[1] < both[0] else best
+    parameters = work.parameters(rows, best, model)
+    within_budget = not work.spent()
+    predicted = evaluator.predict([best], every)[0]
+    factors = work.factors(plain[rows], rows)
+    groups = {"fitted": (rows, predicted, plain * factors)}
+    if held_out:
+        outside = (calibrated, scaled) if study.has_folds else (predicted, plain * factors)
+        groups["held_out"] = (held_out, *outside)
+    losses = {
+        name: {
+            "calibrated": work.loss(found[which], which),
+            "uncalibrated": work.loss(plain[which], which),
+            "constant_factor": work.loss(factor[which], which),
+        }
+        for name, (which, found, factor) in groups.items()
+    }
+    shown = calibrated if study.has_folds else predicted
+    errors = relative_errors(predicted[rows], work.measured[rows])
+    names = tuple(study.parameters)
+    return Calibration(
+        title=study.campaign.title,
+        loss=study.section.loss,
+        parameters=tuple(parameters),
+        not_identified=tuple(unidentified(model, names) if model is not None and n_values else ()),
+        losses=losses,
+        systematic=dict(zip(study.metrics, map(float, np.mean(errors, axis=0)), strict=True)),
+        values=tuple(
+            PredictedValue(
+                row.name,
+                metric,
+                at in held_out,
+                row.metrics[number],
+                float(shown[at, number]),
+                float(plain[at, number]),
+            )
+            for at, row in enumerate(study.rows)
+            for number, metric in enumerate(study.metrics)
+        ),
+        history=tuple(work.history),
+        runs=evaluator.runs,
+        failed=evaluator.failed,
+        seconds=evaluator.seconds,
+        within_budget=within_budget,
+    )
+
+
+def calibrated_scenario(study: Study, found: Calibration) -> str:
+    """Return the scenario file of a study with the best values, as TOML."""
+    settings = [study.assignment("parameters", each.key, each.value) for each in found.parameters]
+    document = study.campaign.variations.scenario(settings)
+    lines = [
+        f"# Calibrated by {study.campaign.place.name}; loss {found.loss}: " + _loss_text(found)
+    ]
+    lines += [
+        f"{_key(name)} = {_toml(value)}"
+        for name, value in document.items()
+        if not isinstance(value, Mapping)
+    ]
+    for name in SCENARIO_KEYS:
+        if isinstance(table := document.get(name), Mapping):
+            lines += ["", f"[{name}]"]
+            lines += [f"{_key(key)} = {_toml(value)}" for key, value in table.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _loss_text(found: Calibration) -> str:
+    """Return the losses of the calibrated scenario in words."""
+    each = {name: losses["calibrated"] for name, losses in found.losses.items()}
+    return ", ".join(
+        f"{value:.4g} in {name.replace('_', '-')} rows" for name, value in each.items()
+    )
+
+
+def _key(name: str) -> str:
+    """Return a key of TOML, in quotes if needed."""
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else _toml(name)
+
+
+def _toml(value: Any) -> str:
+    """Return a value in TOML, tables and lists in one line."""
+    if isinstance(value, Mapping):
+        return (
+            "{ " + ", ".join(f"{_key(name)} = {_toml(each)}" for name, each in value.items()) + " }"
+        )
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        codes = re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\u{ord(found[0]):04x}", escaped)
+        return f'"{codes}"'
+    if isinstance(value, int | float):
+        return repr(value)
+    # Dates.
+    return str(value.isoformat())

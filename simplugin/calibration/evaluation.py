@@ -1,0 +1,245 @@
+"""Evaluations of a study: runs of its store, each done once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.calibration.study import TABLE, Study
+from simplugin.campaigns.jobs import RunJob, Runners, RunRecord
+from simplugin.campaigns.keys import text_digest
+from simplugin.campaigns.running.coordinator import RetryPolicy, run_jobs
+from simplugin.campaigns.store import StoreReader
+from simplugin.core.errors import ScenarioError, SimpluginError
+from simplugin.inputs.messages import InputProblem, suggestion
+from simplugin.scenarios.scenario import scenario_error
+from simplugin.scenarios.substitutions import canonical_json
+from simplugin.scenarios.sweeps import flatten
+
+Point = tuple[float, ...]
+
+
+class InterruptedCalibrationError(SimpluginError):
+    """The calibration was stopped; the same call continues it."""
+
+
+@dataclass(frozen=True)
+class StudyJobs:
+    """A batch of runs of a study; a source of jobs.
+
+    Attributes
+    ----------
+    study : Study
+        The study.
+    batch : tuple of RunJob
+        The runs to do now; their positions go on from those of earlier batches.
+    """
+
+    study: Study
+    batch: tuple[RunJob, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Title of the study."""
+        return self.study.campaign.title
+
+    @property
+    def identity(self) -> str:
+        """SHA-256 of the scenario, ``[calibrate]`` and the measured values."""
+        rows = [[row.name, dict(row.cells)] for row in self.study.rows]
+        contents = [self.study.section.model_dump(exclude={"table"}), rows]
+        return text_digest(self.study.campaign.identity + canonical_json(contents))
+
+    @property
+    def file(self) -> str:
+        """The path of its file."""
+        return self.study.campaign.file
+
+    @property
+    def text(self) -> str:
+        """The text of its file."""
+        return self.study.campaign.text
+
+    @property
+    def total(self) -> int:
+        """Runs of the whole budget of evaluations; a study may need fewer or a few more."""
+        repeats = math.prod(len(each) for each in self.study.section.repeat.values())
+        return self.study.section.evaluations * len(self.study.rows) * repeats
+
+    @property
+    def target(self) -> str:
+        """The target of all jobs."""
+        return self.study.campaign.target
+
+    @property
+    def recipe(self) -> None:
+        """None: each job is stored with its arguments."""
+        return
+
+    def jobs(self) -> Iterator[RunJob]:
+        """Return the runs of the batch."""
+        return iter(self.batch)
+
+    def again(self, job: RunJob) -> RunJob:
+        """Return the job with its key recomputed from the current files."""
+        return self.study.campaign.again(job)
+
+
+class Evaluator:
+    """Predictions of the measured values at points of the unit cube of parameters.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    store : Path
+        Its store; recorded runs are not repeated.
+    runners : Runners
+        Runners of the others.
+    stop : callable, optional
+        True to stop.
+
+    Attributes
+    ----------
+    runs, failed : int
+        Numbers of runs that were looked at, and of those without values.
+    seconds : float
+        Sum of their real time [s], as it was recorded.
+    """
+
+    def __init__(
+        self, study: Study, store: Path, runners: Runners, stop: Callable[[], bool] | None = None
+    ) -> None:
+        self.study, self.store, self.runners, self.stop = study, store, runners, stop
+        self.runs = self.failed = 0
+        self.seconds = 0.0
+        self.failure = ""
+        self._source = StudyJobs(study)
+        self._records: dict[str, RunRecord] = {}
+        self._next = 0
+        self._values: dict[tuple[str, int], NDArray[np.float64]] = {}
+        if store.exists():
+            self._read(self._source.identity)
+
+    @cached_property
+    def _repeats(self) -> list[tuple[str, Any] | None]:
+        """The key that is repeated with each of its values; or None, once."""
+        pairs = [(key, value) for key, each in self.study.section.repeat.items() for value in each]
+        return list(pairs) or [None]
+
+    def predict(self, points: Sequence[Point | None], rows: Sequence[int]) -> NDArray[np.float64]:
+        """Return predicted values; do the runs that are not recorded.
+
+        Parameters
+        ----------
+        points : sequence of tuple of float, or None
+            Points of the unit cube; None for the scenario as it is.
+        rows : sequence of int
+            Positions of measured rows.
+
+        Returns
+        -------
+        float64, shape (n_points, n_rows, n_metrics)
+            NaN for runs that failed.
+
+        Raises
+        ------
+        InterruptedCalibrationError
+            `stop` returned True.
+        ScenarioError
+            A run has no such metric.
+        """
+        settings = [{} if each is None else self.study.values(each) for each in points]
+        names = [canonical_json(each) for each in settings]
+        wanted = {
+            (name, row): values
+            for name, values in zip(names, settings, strict=True)
+            for row in rows
+            if (name, row) not in self._values
+        }
+        jobs = {case: self._jobs(values, case[1]) for case, values in wanted.items()}
+        self._do([job for each in jobs.values() for job in each])
+        for case, each in jobs.items():
+            self._values[case] = np.mean([self._metrics(job) for job in each], axis=0)
+        return np.array([[self._values[name, row] for row in rows] for name in names])
+
+    def _jobs(self, values: Mapping[str, Any], row: int) -> list[RunJob]:
+        """Return the runs of values of the parameters and of a measured row."""
+        study = self.study
+        cells = study.rows[row].cells
+        columns = flatten("", study.section.inputs)
+        fixed = [study.assignment("parameters", key, value) for key, value in values.items()]
+        fixed += [study.assignment("inputs", key, cells[name]) for key, name in columns.items()]
+        found = []
+        for repeat in self._repeats:
+            settings = [*fixed, *([] if repeat is None else [study.assignment("repeat", *repeat)])]
+            varied = {"row": study.rows[row].name, **values}
+            varied |= {} if repeat is None else dict([repeat])
+            found.append(study.campaign.job_with(settings, 0, varied))
+        return found
+
+    def _do(self, jobs: Sequence[RunJob]) -> None:
+        """Do the runs that are not recorded, and read their results."""
+        unknown = {job.key: job for job in jobs if job.key not in self._records}
+        if not unknown:
+            return
+        batch = tuple(
+            RunJob(
+                job.key,
+                self._next + at,
+                job.target,
+                job.arguments,
+                job.varied,
+                job.wall_limit,
+                job.memory_limit,
+            )
+            for at, job in enumerate(unknown.values())
+        )
+        source = StudyJobs(self.study, batch)
+        terms = RetryPolicy(self.study.campaign.settings.retries, keep_going=True)
+        summary = run_jobs(source, self.store, self.runners, terms=terms, stop=self.stop)
+        if summary.interrupted:
+            raise InterruptedCalibrationError("stopped; the same command continues")
+        self._read(source.identity)
+        if missing := [job for key, job in unknown.items() if key not in self._records]:
+            message = f"a file on which run {missing[0].position} depends has changed"
+            raise ScenarioError(message, file=self.study.campaign.place, remedy="start again")
+
+    def _read(self, identity: str) -> None:
+        """Read the records that the store has in addition."""
+        with StoreReader(self.store) as reader:
+            entry = reader.described(identity)
+            if entry is None:
+                return
+            for run in reader.runs(entry.number, first=self._next):
+                self._records[run.record.job.key] = run.record
+                self._next = run.record.job.position + 1
+
+    def _metrics(self, job: RunJob) -> NDArray[np.float64]:
+        """Return the values of the metrics of a run; NaN if it failed."""
+        record = self._records[job.key]
+        self.runs += 1
+        self.seconds += record.duration
+        if record.measured is None:
+            self.failed += 1
+            self.failure = self.failure or (record.failure.text if record.failure else "")
+            return np.full(len(self.study.metrics), np.nan)
+        found = {metric.name: metric.value for metric in record.measured.row}
+        return np.array([self._number(found, name) for name in self.study.metrics])
+
+    def _number(self, found: Mapping[str, object], name: str) -> float:
+        """Return the value of a metric of a run."""
+        value = found.get(name)
+        if isinstance(value, int | float):
+            return float(value)
+        campaign = self.study.campaign
+        remedy = suggestion(name, found, "there are")
+        problem = InputProblem((TABLE, "metrics", name), "{key} is no number of a run", remedy)
+        raise scenario_error([problem], campaign.place, campaign.text)

@@ -1,0 +1,365 @@
+"""Studies: a campaign file with a table ``[calibrate]``."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError, model_validator
+
+from simplugin.calibration.measurements import (
+    Loss,
+    MeasuredRow,
+    read_measurements,
+    shipped_loss,
+)
+from simplugin.campaigns.campaign import Campaign
+from simplugin.core.errors import ScenarioError
+from simplugin.inputs.messages import InputProblem, InvalidValueError, problems_of, suggestion
+from simplugin.inputs.quantities import POSITIVE, Time
+from simplugin.inputs.sections import ExistingFile, Reference, Section
+from simplugin.scenarios.importing import importable
+from simplugin.scenarios.loading import SCENARIO_KEYS, read_toml, scenario_from
+from simplugin.scenarios.scenario import scenario_error
+from simplugin.scenarios.substitutions import path_of
+from simplugin.scenarios.sweeps import KeyAssignment, flatten
+
+TABLE = "calibrate"
+_DIGITS = 9
+
+
+class ParameterTable(Section):
+    """The range of a parameter.
+
+    Attributes
+    ----------
+    low, high : float
+        The ends.
+    scale : {"linear", "log"}
+        Scale of the search.
+    whole : bool
+        True for whole numbers.
+    unit : str
+        Unit of the ends; values are then texts such as ``"2.5Gf"``.
+    choices : list
+        Instead of a range: the values.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    scale: Literal["linear", "log"] = "linear"
+    whole: bool = False
+    unit: str = ""
+    choices: Annotated[list[Any], Field(min_length=2)] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> ParameterTable:
+        """Raise unless there is a range or a list of choices."""
+        if self.choices is not None:
+            if self.model_fields_set != {"choices"}:
+                raise InvalidValueError("{key} has choices and a range", "remove one of the two")
+            return self
+        if self.low is None or self.high is None or not -math.inf < self.low < self.high < math.inf:
+            message = f"{{key}} goes from {self.low!r} to {self.high!r}"
+            raise InvalidValueError(message, "give low < high, or choices")
+        if self.scale == "log" and self.low <= 0:
+            message = f"{{key}}: a logarithmic range from {self.low!r}"
+            raise InvalidValueError(message, 'give a positive low, or scale = "linear"')
+        return self
+
+    @property
+    def is_continuous(self) -> bool:
+        """True for a range of numbers that are not whole."""
+        return self.choices is None and not self.whole
+
+    def number(self, share: float) -> float:
+        """Return the number, or the position of a choice, at a share of the range in [0, 1]."""
+        share = min(max(share, 0.0), 1.0)
+        if self.choices is not None:
+            return float(min(int(share * len(self.choices)), len(self.choices) - 1))
+        assert self.low is not None
+        assert self.high is not None
+        if self.scale == "log":
+            found = self.low * (self.high / self.low) ** share
+        else:
+            found = self.low + share * (self.high - self.low)
+        return float(round(found)) if self.whole else float(f"{found:.{_DIGITS}g}")
+
+    def value(self, share: float) -> Any:
+        """Return the value of the key at a share of the range."""
+        number = self.number(share)
+        if self.choices is not None:
+            return self.choices[int(number)]
+        plain: float | int = int(number) if self.whole else number
+        return f"{plain:.{_DIGITS}g}{self.unit}" if self.unit else plain
+
+
+class HeldOutColumn(Section):
+    """Rows that are held out because of a column.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    values : list
+        Its values in these rows.
+    """
+
+    column: str
+    values: Annotated[list[Any], Field(min_length=1)]
+
+
+class HeldOutFolds(Section):
+    """Cross-validation: each fold of rows is held out once.
+
+    Attributes
+    ----------
+    folds : int
+        The number of folds; row ``i`` is in fold ``i % folds``.
+    """
+
+    folds: Annotated[int, Field(ge=2)]
+
+
+class CalibrateSection(Section):
+    """``[calibrate]`` of a study.
+
+    Attributes
+    ----------
+    parameters : dict
+        Dotted keys of the scenario, each with a `ParameterTable`.
+    table : path
+        The measured values, CSV or JSON.
+    name : str, optional
+        Column with the names of rows.
+    inputs : dict of str to str
+        Dotted keys of the scenario that are set in the run of each row, and their columns.
+    metrics : dict of str to str
+        Metrics of the scenario, and the columns of their measured values.
+    weights : dict of str to float
+        Weights of metrics; 1 by default.
+    held_out : list of str, HeldOutColumn or HeldOutFolds
+        Rows that are predicted, not fitted: by name, by a column, or each once.
+    loss : str
+        Statistic of relative errors: ``rms``, ``mean``, ``median`` or ``largest``; or
+        ``module:function`` of predicted and measured values, arrays of shape (n_rows, n_metrics).
+    method : str
+        The search after its initial Sobol points: ``nelder-mead``, ``powell``,
+        ``differential-evolution``; ``sobol`` or ``latin-hypercube`` for such points only.
+    starts : int
+        Number of local searches, which run side by side.
+    evaluations : int
+        Maximum number of points of the parameters at which all fitted rows are run.
+    seconds : float, optional
+        Maximum sum of the real time of all runs [s].
+    repeat : dict
+        At most one dotted key and its values, such as seeds; metrics are means over them.
+    seed : int
+        Seed of the search and of the bootstrap.
+    """
+
+    parameters: Annotated[dict[str, Any], Field(min_length=1)]
+    table: ExistingFile
+    name: str | None = None
+    inputs: dict[str, Any] = Field(default_factory=dict)
+    metrics: Annotated[dict[str, str], Field(min_length=1)]
+    weights: dict[str, Annotated[float, POSITIVE]] = Field(default_factory=dict)
+    held_out: list[str] | HeldOutColumn | HeldOutFolds = Field(default_factory=list)
+    loss: Literal["rms", "mean", "median", "largest"] | Reference = "rms"
+    method: Literal[
+        "nelder-mead", "powell", "differential-evolution", "sobol", "latin-hypercube"
+    ] = "nelder-mead"
+    starts: Annotated[int, Field(ge=1)] = 3
+    evaluations: Annotated[int, Field(ge=4)] = 200
+    seconds: Annotated[Time, POSITIVE] | None = None
+    repeat: dict[str, Any] = Field(default_factory=dict)
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
+@dataclass(frozen=True)
+class Study:
+    """A scenario with parameters, and measured values of its metrics.
+
+    Attributes
+    ----------
+    section : CalibrateSection
+        Its table.
+    campaign : Campaign
+        The scenario, with the store and the limits of runs.
+    parameters : dict of str to ParameterTable
+        The parameters by their dotted keys.
+    rows : tuple of MeasuredRow
+        The measured rows.
+    held_out : tuple of tuple of int
+        Positions of rows that are held out: one tuple, or one for each fold.
+    loss : callable
+        Of predicted and measured values.
+    """
+
+    section: CalibrateSection
+    campaign: Campaign
+    parameters: Mapping[str, ParameterTable]
+    rows: tuple[MeasuredRow, ...]
+    held_out: tuple[tuple[int, ...], ...]
+    loss: Loss
+
+    @property
+    def measured(self) -> NDArray[np.float64]:
+        """Measured values, shape (n_rows, n_metrics)."""
+        return np.array([row.metrics for row in self.rows])
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics."""
+        return tuple(self.section.metrics)
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """Weights of the metrics."""
+        return np.array([self.section.weights.get(each, 1.0) for each in self.metrics])
+
+    @property
+    def has_folds(self) -> bool:
+        """True if each row is held out once."""
+        return isinstance(self.section.held_out, HeldOutFolds)
+
+    def values(self, point: Iterable[float]) -> dict[str, Any]:
+        """Return the values of the parameters at a point of the unit cube."""
+        pairs = zip(self.parameters.items(), point, strict=True)
+        return {key: table.value(share) for (key, table), share in pairs}
+
+    def assignment(self, kind: str, key: str, value: Any) -> KeyAssignment:
+        """Return the assignment of a value to a key of a table of ``[calibrate]``."""
+        document = self.campaign.variations.document
+        return KeyAssignment(path_of(document, [key]), value, (TABLE, kind, key))
+
+
+def load_study(file: str | os.PathLike[str], *, trust: Iterable[str] = ()) -> Study:
+    """Read a study.
+
+    Parameters
+    ----------
+    file : path
+        A campaign file with ``[calibrate]``, without sweeps and variations.
+    trust : iterable of str
+        Further modules whose functions it may name.
+
+    Raises
+    ------
+    ScenarioError
+        The file, the table of measured values or a key is invalid.
+    """
+    place, trust = Path(file), tuple(trust)
+    document, text = read_toml(place)
+    if TABLE not in document:
+        message = f"there is no table [{TABLE}]"
+        raise ScenarioError(message, file=place, remedy="add parameters, table and metrics")
+    for name in ("sweep", "variations"):
+        if name in document:
+            problem = InputProblem((name,), "{key} is in a study", "remove it")
+            raise scenario_error([problem], place, text)
+    given = document[TABLE]
+    try:
+        section = CalibrateSection.model_validate(given, context={"directory": place.parent})
+        tables = _parameters(section.parameters)
+    except ValidationError as error:
+        problems = problems_of(error, CalibrateSection, given, (TABLE,))
+        raise scenario_error(problems, place, text) from None
+    rest = {key: each for key, each in document.items() if key != TABLE}
+    rest["campaign"] = {**rest.get("campaign", {}), "keep": 0}
+    campaign = Campaign.from_document(rest, place, trust)
+    scenario = {key: each for key, each in rest.items() if key in SCENARIO_KEYS}
+    inputs = flatten("", section.inputs)
+    _refuse_unknown(section, (*tables, *inputs, *section.repeat), scenario, place, text)
+    columns = [str(each) for each in inputs.values()]
+    rows = read_measurements(section.table, section.name, columns, list(section.metrics.values()))
+    weights = [section.weights.get(each, 1.0) for each in section.metrics]
+    loss: Loss
+    if ":" in section.loss:
+        with importable(campaign.directory, [section.loss.partition(":")[0]]):
+            loss = scenario_from(scenario, place, text, trust).function(section.loss, TABLE, "loss")
+    else:
+        loss = shipped_loss(section.loss, weights)
+    try:
+        held_out = _held_out(section, rows)
+    except InvalidValueError as error:
+        problem = InputProblem((TABLE, "held_out"), error.message, error.remedy)
+        raise scenario_error([problem], place, text) from None
+    return Study(section, campaign, tables, rows, held_out, loss)
+
+
+def _parameters(tables: Mapping[str, Any], above: str = "") -> dict[str, ParameterTable]:
+    """Return the parameters by dotted keys, from nested or dotted tables."""
+    found: dict[str, ParameterTable] = {}
+    for key, each in tables.items():
+        name = f"{above}{key}"
+        if (
+            isinstance(each, Mapping)
+            and each
+            and all(isinstance(v, Mapping) for v in each.values())
+        ):
+            found |= _parameters(each, f"{name}.")
+        else:
+            found[name] = ParameterTable.model_validate(each)
+    return found
+
+
+def _refuse_unknown(
+    section: CalibrateSection,
+    keys: Iterable[str],
+    document: Mapping[str, Any],
+    file: Path,
+    text: str,
+) -> None:
+    """Raise ScenarioError for a key that leads nowhere or occurs twice, and for odd tables."""
+    problems, seen = [], set[Any]()
+    for key in keys:
+        try:
+            path = path_of(document, [key])
+        except InvalidValueError as error:
+            problems.append(InputProblem((TABLE,), f"{key}: {error.message}", error.remedy))
+            continue
+        if path in seen:
+            problems.append(InputProblem((TABLE,), f"{key} is set twice", "remove one"))
+        seen.add(path)
+    for name in section.weights.keys() - section.metrics.keys():
+        remedy = suggestion(name, section.metrics, "there are")
+        problems.append(InputProblem((TABLE, "weights", name), "{key} is no metric", remedy))
+    if len(section.repeat) > 1 or not all(isinstance(v, list) for v in section.repeat.values()):
+        remedy = "give one quoted key with a list of values"
+        problems.append(InputProblem((TABLE, "repeat"), "{key} is not one list", remedy))
+    if problems:
+        raise scenario_error(problems, file, text)
+
+
+def _held_out(
+    section: CalibrateSection, rows: tuple[MeasuredRow, ...]
+) -> tuple[tuple[int, ...], ...]:
+    """Return the positions of the rows that are held out, one tuple for each fold."""
+    wanted, every = section.held_out, range(len(rows))
+    if isinstance(wanted, HeldOutFolds):
+        if wanted.folds > len(rows):
+            message = f"{{key}}: {wanted.folds} folds of {len(rows)} rows"
+            raise InvalidValueError(message, "give fewer folds")
+        return tuple(tuple(every[fold :: wanted.folds]) for fold in range(wanted.folds))
+    if isinstance(wanted, HeldOutColumn):
+        found = tuple(at for at in every if rows[at].cells.get(wanted.column) in wanted.values)
+        if not found:
+            message = f"{{key}}: no row has such a value in column {wanted.column!r}"
+            raise InvalidValueError(message, "name a column and values that it has")
+    else:
+        names = [row.name for row in rows]
+        for name in wanted:
+            if name not in names:
+                message = f"{{key}} names {name!r}, which is no row"
+                raise InvalidValueError(message, suggestion(name, names, "there are"))
+        found = tuple(names.index(name) for name in wanted)
+    if len(found) == len(rows):
+        raise InvalidValueError("{key} leaves no row to fit", "hold out fewer rows")
+    return (found,)

@@ -1,0 +1,176 @@
+"""Calibrations of scenarios whose true parameters are known."""
+
+import json
+import tomllib
+from collections import Counter
+from contextlib import closing
+from itertools import count
+
+import numpy as np
+import pytest
+from transfer_study import CASES, TRUE, closed_form, duration, write_study
+
+from simplugin.calibration.calibrating import calibrate, calibrate_predictions
+from simplugin.calibration.evaluation import InterruptedCalibrationError
+from simplugin.calibration.measurements import shipped_loss
+from simplugin.calibration.search import search
+from simplugin.calibration.study import load_study
+from simplugin.campaigns.running.campaign_runs import LocalRunners
+from simplugin.campaigns.store import StoreReader
+from simplugin.core.errors import ScenarioError
+from simplugin.scenarios import load_scenario, run_scenario
+
+KEYS = [f"platform.parameters.{name}" for name in TRUE]
+
+
+def test_killed_calibrations_go_on(tmp_path, simplugin):
+    """Stopped again and again, a calibration ends as one that was never stopped."""
+    options = 'held_out = ["r2"]\nevaluations = 14'
+    file = write_study(tmp_path, options=options, step=2)
+    study = load_study(file)
+
+    def once(store, stop=None):
+        """Calibrate."""
+        with closing(LocalRunners(1)) as runners:
+            return calibrate(study, runners, store=tmp_path / store, stop=stop)
+
+    stops = 0
+    while True:
+        calls = count()
+        try:
+            found = once("stopped.sqlite", lambda calls=calls: next(calls) > 25)
+        except InterruptedCalibrationError:
+            stops += 1
+            continue
+        break
+    assert stops >= 3
+    with StoreReader(tmp_path / "stopped.sqlite") as reader:
+        assert len(reader.campaigns()) == 1
+        keys = Counter(run.record.job.key for run in reader.runs())
+        assert all(run.attempt == 1 for run in reader.runs())
+    assert set(keys.values()) == {1}
+    done = simplugin("calibrate", file, "--json", "-j", "1")
+    whole = json.loads(done.stdout)
+    assert whole.pop("scenario") == str(tmp_path / "study.calibrated.toml")
+    ours = json.loads(json.dumps(found.document()))
+    assert {**ours, "seconds": 0} == {**whole, "seconds": 0}
+    held_out = [each["row"] for each in whole["values"] if each["held_out"]]
+    assert held_out == ["r2"]
+    losses = whole["losses"]["held_out"]
+    assert losses["calibrated"] < min(losses["constant_factor"], losses["uncalibrated"])
+    scenario = load_scenario(tmp_path / "study.calibrated.toml")
+    values = {each["key"].rpartition(".")[2]: each["value"] for each in whole["parameters"]}
+    assert scenario.platform.parameters == values
+    makespan = run_scenario(scenario).row["makespan"]
+    assert makespan == pytest.approx(duration(1e9, 1e6, **values), rel=1e-3)
+
+
+def test_true_values_are_in_intervals(tmp_path):
+    """Intervals of 95 % hold the true values in most of 40 problems, and are not too wide."""
+    random = np.random.default_rng(1)
+    inside = []
+    for seed in range(40):
+        true = {name: value * 10 ** random.uniform(-0.5, 0.5) for name, value in TRUE.items()}
+        found = calibrate_predictions(*closed_form(write_study(tmp_path, seed, true=true)))
+        assert not found.not_identified
+        for each, value in zip(found.parameters, true.values(), strict=True):
+            low, high = each.profile
+            assert low <= each.value <= high < 2 * low
+            inside.append(low <= value <= high)
+    # Of 120, at a probability of 0.95 each, fewer than 107 or more than 119 are improbable.
+    assert 107 <= sum(inside) <= 119
+
+
+@pytest.mark.parametrize("loss", ["mean", "median", "largest"])
+def test_losses_fit(tmp_path, loss):
+    """With each loss the parameters of measurements without noise come back."""
+    options = f'loss = "{loss}"\nevaluations = 400'
+    found = calibrate_predictions(*closed_form(write_study(tmp_path, noise=0.0, options=options)))
+    for each, value in zip(found.parameters, TRUE.values(), strict=True):
+        assert each.value == pytest.approx(value, rel=1e-2)
+
+
+def test_equal_effects_are_reported(tmp_path):
+    """Two parameters of which only the ratio matters are named, the others are identified."""
+    factor = "workload.actors.send.args.factor"
+    text = f"{factor} = {{ low = 0.1, high = 10, scale = 'log' }}"
+    found = calibrate_predictions(*closed_form(write_study(tmp_path, parameters=text)))
+    assert [set(each) for each in found.not_identified] == [{KEYS[0], factor}]
+    assert [each.identified for each in found.parameters] == [False, True, True, False]
+    assert found.parameters[1].profile[0] <= TRUE["latency"] <= found.parameters[1].profile[1]
+
+
+def test_folds(tmp_path):
+    """Each row is predicted by a fit without it."""
+    options = "held_out = { folds = 4 }"
+    found = calibrate_predictions(*closed_form(write_study(tmp_path, options=options)))
+    assert all(each.held_out for each in found.values)
+    losses = found.losses
+    assert losses["fitted"]["calibrated"] < losses["held_out"]["calibrated"] < 0.08
+    assert losses["held_out"]["uncalibrated"] > 0.5
+
+
+@pytest.mark.parametrize("method", ["nelder-mead", "powell", "differential-evolution"])
+def test_searches_find_a_known_minimum(method):
+    """Each search beats a sample of the same size, asks nothing twice and is repeatable."""
+    asked = []
+
+    def losses(points):
+        """Return a curved valley with its minimum at (0.3, 0.7)."""
+        asked.extend(points)
+        return [(x - 0.3) ** 2 + 20 * (y - 0.7 - (x - 0.3) ** 2) ** 2 for x, y in points]
+
+    def least(which):
+        """Return the least loss of a search."""
+        asked.clear()
+        found = search(which, 2, losses, starts=2, seed=1, evaluations=300, spent=lambda: False)
+        assert len(asked) == len(set(asked)) == len(found) <= 300
+        return min(found.values())
+
+    reached = least(method)
+    assert reached < 1e-3 * least("sobol")
+    assert reached == least(method)
+
+
+def test_losses_of_weighted_metrics():
+    """The statistics are those of weighted relative errors."""
+    measured = np.array([[10.0, 1.0], [20.0, 2.0]])
+    predicted = np.array([[11.0, 1.2], [18.0, 2.0]])
+    expected = {"mean": 0.0875, "largest": 0.15, "median": 0.1, "rms": np.sqrt(0.01)}
+    expected["mean"] = np.mean([1.5 * 0.1, 0.5 * 0.2, 1.5 * 0.1, 0])
+    expected["rms"] = np.sqrt(np.mean([1.5 * 0.01, 0.5 * 0.04, 1.5 * 0.01, 0]))
+    for name, value in expected.items():
+        assert shipped_loss(name, [3.0, 1.0])(predicted, measured) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters", "key"),
+    [
+        ('held_out = ["r99"]', "", "calibrate.held_out"),
+        ('loss = "cubes"', "", "calibrate.loss"),
+        ("weights = { duration = 2.0 }", "", "calibrate.weights.duration"),
+        ("", "platform.parameters.x = { low = 2.0, high = 1.0 }", "calibrate.parameters"),
+        ("", "workload.actors.nobody.args.x = { low = 0.0, high = 1.0 }", "calibrate.parameters"),
+    ],
+)
+def test_errors_have_their_lines(tmp_path, options, parameters, key):
+    """A mistake in a study has a key and a line."""
+    file = write_study(tmp_path, options=options, parameters=parameters)
+    with pytest.raises(ScenarioError) as caught:
+        load_study(file)
+    assert caught.value.file == file
+    assert caught.value.line is not None
+    assert key in str(caught.value)
+
+
+def test_errors_of_the_table(tmp_path):
+    """A value that is not positive has its line in the table."""
+    file = write_study(tmp_path)
+    table = tmp_path / "measured.csv"
+    lines = table.read_text().splitlines()
+    lines[4] = f"r3,{CASES[3][0]},{CASES[3][1]},0"
+    table.write_text("\n".join(lines))
+    with pytest.raises(ScenarioError) as caught:
+        load_study(file)
+    assert (caught.value.file, caught.value.line) == (table, 5)
+    assert tomllib.loads(file.read_text())["calibrate"]["table"] == table.name

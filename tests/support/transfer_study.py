@@ -1,0 +1,96 @@
+"""A study of two hosts that compute and send, whose closed form is known."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from simplugin.calibration.study import load_study
+
+MODULE = """
+from simplugin.platforms import Host, Link, LinkUse, Platform, Route, Zone
+
+def platform(speed, latency, bandwidth):
+    elements = (Host("a", speed), Host("b", speed), Link("l", bandwidth, latency))
+    return Platform((Zone("site", "Full", elements, (Route("a", "b", (LinkUse("l"),)),)),))
+
+async def send(me, flops, size, factor=1.0):
+    await me.execute(flops * factor)
+    await me.mailbox("b").put(None, size)
+
+async def receive(me):
+    await me.mailbox("b").get()
+"""
+STUDY = """title = "Two hosts"
+[platform]
+generator = "mine:platform"
+parameters = {{ speed = 1e9, latency = 1e-4, bandwidth = 1e8 }}
+[workload]
+kind = "actors"
+actors = [
+  {{ function = "mine:send", host = "a", args = {{ flops = 1e9, size = 1e6 }}, name = "send" }},
+  {{ function = "mine:receive", host = "b" }},
+]
+[calibrate]
+table = "measured.csv"
+name = "run"
+inputs = {{ "workload.actors.send.args.flops" = "work", workload.actors.send.args.size = "bytes" }}
+metrics = {{ makespan = "seconds" }}
+{options}
+[calibrate.parameters]
+platform.parameters.speed = {{ low = 1e8, high = 1e10, scale = "log" }}
+platform.parameters.latency = {{ low = 1e-5, high = 1e-2, scale = "log" }}
+platform.parameters.bandwidth = {{ low = 1e7, high = 1e9, scale = "log" }}
+{parameters}
+"""
+TRUE = {"speed": 2.3e9, "latency": 4e-4, "bandwidth": 7e7}
+CASES = [(flops, size) for flops in (1e6, 1e8, 1e9) for size in (1e2, 1e5, 1e7, 1e8)]
+
+
+def duration(flops, size, speed, latency, bandwidth, factor=1.0):
+    """Return the makespan by SimGrid's LV08 model: 13.01 latencies, 0.97 of the bandwidth."""
+    return flops * factor / speed + 13.01 * latency + size / (0.97 * bandwidth)
+
+
+def write_study(directory, seed=0, noise=0.03, options="", parameters="", true=TRUE, step=1):
+    """Write the files of a study; return that of the study."""
+    random = np.random.default_rng(seed)
+    with Path(directory, "measured.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["run", "work", "bytes", "seconds"])
+        for at, (flops, size) in list(enumerate(CASES))[::step]:
+            seconds = duration(flops, size, **true) * (1 + noise * random.standard_normal())
+            table.writerow([f"r{at}", flops, size, seconds])
+    Path(directory, "mine.py").write_text(MODULE)
+    file = Path(directory, "study.toml")
+    file.write_text(STUDY.format(options=options, parameters=parameters))
+    return file
+
+
+class ClosedForm:
+    """Predictions by the closed form."""
+
+    def __init__(self, study):
+        self.study = study
+        self.runs = self.failed = 0
+        self.seconds = 0.0
+        self.failure = ""
+
+    def predict(self, points, rows):
+        """Return makespans, shape (n_points, n_rows, 1)."""
+        return np.array([[[self.makespan(point, row)] for row in rows] for point in points])
+
+    def makespan(self, point, row):
+        """Return the makespan of a row."""
+        self.runs += 1
+        values = {"speed": 1e9, "latency": 1e-4, "bandwidth": 1e8}
+        if point is not None:
+            found = self.study.values(point)
+            values = {key.rpartition(".")[2]: value for key, value in found.items()}
+        return duration(*CASES[row], **values)
+
+
+def closed_form(file):
+    """Return a study and its predictions by the closed form."""
+    study = load_study(file)
+    return study, ClosedForm(study)
