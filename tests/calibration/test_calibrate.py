@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 
 import numpy as np
 import pytest
-from transfer_study import CASES, TRUE, closed_form, duration, write_study
+from calibration import CASES, TRUE, closed_form, duration, write_study
 
 from simplugin.calibration.calibrating import calibrate, calibrate_predictions
 from simplugin.calibration.evaluation import InterruptedCalibrationError

@@ -1,10 +1,18 @@
-"""A study of two hosts that compute and send, whose closed form is known."""
+"""Recovery of known parameters: coverage of intervals, and evaluations of each search.
+
+The scenario is of two hosts, of which one computes and sends; SimGrid's makespan has a closed form,
+which the benchmark uses in place of runs. A test compares the two.
+
+    python benchmarks/calibration.py
+"""
 
 import csv
+import tempfile
 from pathlib import Path
 
 import numpy as np
 
+from simplugin.calibration.calibrating import calibrate_predictions
 from simplugin.calibration.study import load_study
 
 MODULE = """
@@ -94,3 +102,51 @@ def closed_form(file):
     """Return a study and its predictions by the closed form."""
     study = load_study(file)
     return study, ClosedForm(study)
+
+
+def drawn(seed):
+    """Return true parameters, each within a decade."""
+    random = np.random.default_rng(1000 + seed)
+    return {name: value * 10 ** random.uniform(-0.5, 0.5) for name, value in TRUE.items()}
+
+
+def coverage(directory, problems=100):
+    """Print in how many problems the interval of each parameter holds its true value."""
+    inside = {kind: dict.fromkeys(TRUE, 0) for kind in ("profile", "bootstrap")}
+    for seed in range(problems):
+        true = drawn(seed)
+        found = calibrate_predictions(*closed_form(write_study(directory, seed, true=true)))
+        for each, (name, value) in zip(found.parameters, true.items(), strict=True):
+            for kind, counts in inside.items():
+                low, high = getattr(each, kind)
+                counts[name] += low <= value <= high
+    print(f"| interval of 95 %, {problems} problems |", " | ".join(TRUE), "|")
+    for kind, counts in inside.items():
+        print(f"| {kind} |", " | ".join(map(str, counts.values())), "|")
+
+
+def searches(directory, problems=20):
+    """Print quantiles of the evaluations until the loss is within 10 % of the best known."""
+    methods = ("nelder-mead", "powell", "differential-evolution", "sobol", "latin-hypercube")
+    needed = {method: [] for method in methods}
+    for seed in range(problems):
+        history = {}
+        for method in methods:
+            options = f'method = "{method}"\nevaluations = 400'
+            file = write_study(directory, seed, options=options, true=drawn(seed))
+            history[method] = np.array(calibrate_predictions(*closed_form(file)).history)
+        goal = 1.1 * min(each.min() for each in history.values())
+        for method, losses in history.items():
+            reached = np.flatnonzero(losses <= goal)
+            needed[method].append(reached[0] + 1 if len(reached) else np.inf)
+    print(f"| evaluations, {problems} problems | 25 % | median | 75 % | not reached |")
+    for method, counts in needed.items():
+        # An order statistic, since infinite ones cannot be interpolated.
+        parts = np.percentile(counts, [25, 50, 75], method="higher")
+        print(f"| {method} |", *(f"{each:.0f} |" for each in parts), np.isinf(counts).sum(), "|")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as place:
+        coverage(place)
+        searches(place)
