@@ -152,6 +152,7 @@ class _Calibrator:
     def __init__(self, study: Study, evaluator: Predictions, tell: Callable[[str], None]) -> None:
         self.study, self.evaluator, self.tell = study, evaluator, tell
         self.measured = study.measured
+        self.roots = np.sqrt(study.weights / np.mean(study.weights))
         self.evaluations = 0
         self.seconds_before = 0.0
         self.history: list[float] = []
@@ -209,15 +210,14 @@ class _Calibrator:
 
     def residuals(self, rows: Sequence[int], points: Sequence[Point]) -> NDArray[np.float64]:
         """Return the weighted relative errors at points, shape (n_points, n_values)."""
-        roots = np.sqrt(self.study.weights / np.mean(self.study.weights))
         predicted = self.evaluator.predict(points, rows)
         self.evaluations += len(points)
-        errors = roots * relative_errors(predicted, self.measured[list(rows)])
+        errors = self.roots * relative_errors(predicted, self.measured[list(rows)])
         return errors.reshape(len(points), -1)
 
     def surrogate_loss(self, rows: Sequence[int]) -> Callable[[Vector, NDArray[np.intp]], float]:
         """Return the loss of residuals of drawn rows."""
-        roots = np.sqrt(self.study.weights / np.mean(self.study.weights))
+        roots = self.roots
         measured = self.measured[list(rows)]
 
         def loss(residuals: Vector, drawn: NDArray[np.intp]) -> float:
@@ -342,7 +342,6 @@ def calibrate_predictions(
     best = work.best(rows)
     free = [at for at, each in enumerate(study.parameters.values()) if each.is_continuous]
     model = None
-    n_values = len(rows) * len(study.metrics)
     if free:
         model = fitted(partial(work.residuals, rows), best, free)
         refined: Point = tuple(map(float, model.point))
@@ -371,7 +370,7 @@ def calibrate_predictions(
         title=study.campaign.title,
         loss=study.section.loss,
         parameters=tuple(parameters),
-        not_identified=tuple(unidentified(model, names) if model is not None and n_values else ()),
+        not_identified=tuple(unidentified(model, names) if model is not None else ()),
         losses=losses,
         systematic=dict(zip(study.metrics, map(float, np.mean(errors, axis=0)), strict=True)),
         values=tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.calibration.study import TABLE, Study
+from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import RunJob, Runners, RunRecord
 from simplugin.campaigns.keys import text_digest
 from simplugin.campaigns.running.coordinator import RetryPolicy, run_jobs
@@ -36,52 +37,45 @@ class StudyJobs:
 
     Attributes
     ----------
-    study : Study
-        The study.
+    campaign : Campaign
+        The scenario of the study.
     batch : tuple of RunJob
         The runs to do now; their positions go on from those of earlier batches.
+    title, identity, file, text, target : str
+        As in `JobSource`; the identity is that of the whole study.
+    total : int
+        Runs of the whole budget of evaluations; a study may need fewer or a few more.
+    recipe : None
+        Each job is stored with its arguments.
     """
 
-    study: Study
-    batch: tuple[RunJob, ...] = ()
+    campaign: Campaign
+    batch: tuple[RunJob, ...]
+    title: str
+    identity: str
+    file: str
+    text: str
+    target: str
+    total: int
+    recipe: None = None
 
-    @property
-    def title(self) -> str:
-        """Title of the study."""
-        return self.study.campaign.title
-
-    @property
-    def identity(self) -> str:
-        """SHA-256 of the scenario, ``[calibrate]`` and the measured values."""
-        rows = [[row.name, dict(row.cells)] for row in self.study.rows]
-        contents = [self.study.section.model_dump(exclude={"table"}), rows]
-        return text_digest(self.study.campaign.identity + canonical_json(contents))
-
-    @property
-    def file(self) -> str:
-        """The path of its file."""
-        return self.study.campaign.file
-
-    @property
-    def text(self) -> str:
-        """The text of its file."""
-        return self.study.campaign.text
-
-    @property
-    def total(self) -> int:
-        """Runs of the whole budget of evaluations; a study may need fewer or a few more."""
-        repeats = math.prod(len(each) for each in self.study.section.repeat.values())
-        return self.study.section.evaluations * len(self.study.rows) * repeats
-
-    @property
-    def target(self) -> str:
-        """The target of all jobs."""
-        return self.study.campaign.target
-
-    @property
-    def recipe(self) -> None:
-        """None: each job is stored with its arguments."""
-        return
+    @classmethod
+    def of(cls, study: Study) -> StudyJobs:
+        """Return the source of a study, without runs."""
+        campaign, section = study.campaign, study.section
+        rows = [[row.name, dict(row.cells)] for row in study.rows]
+        contents = canonical_json([section.model_dump(exclude={"table"}), rows])
+        repeats = math.prod(len(each) for each in section.repeat.values())
+        return cls(
+            campaign,
+            (),
+            title=campaign.title,
+            identity=text_digest(campaign.identity + contents),
+            file=campaign.file,
+            text=campaign.text,
+            target=campaign.target,
+            total=section.evaluations * len(rows) * repeats,
+        )
 
     def jobs(self) -> Iterator[RunJob]:
         """Return the runs of the batch."""
@@ -89,7 +83,7 @@ class StudyJobs:
 
     def again(self, job: RunJob) -> RunJob:
         """Return the job with its key recomputed from the current files."""
-        return self.study.campaign.again(job)
+        return self.campaign.again(job)
 
 
 class Evaluator:
@@ -121,12 +115,12 @@ class Evaluator:
         self.runs = self.failed = 0
         self.seconds = 0.0
         self.failure = ""
-        self._source = StudyJobs(study)
+        self._source = StudyJobs.of(study)
         self._records: dict[str, RunRecord] = {}
         self._next = 0
         self._values: dict[tuple[str, int], NDArray[np.float64]] = {}
         if store.exists():
-            self._read(self._source.identity)
+            self._read()
 
     @cached_property
     def _repeats(self) -> list[tuple[str, Any] | None]:
@@ -190,32 +184,22 @@ class Evaluator:
         unknown = {job.key: job for job in jobs if job.key not in self._records}
         if not unknown:
             return
-        batch = tuple(
-            RunJob(
-                job.key,
-                self._next + at,
-                job.target,
-                job.arguments,
-                job.varied,
-                job.wall_limit,
-                job.memory_limit,
-            )
-            for at, job in enumerate(unknown.values())
-        )
-        source = StudyJobs(self.study, batch)
+        numbered = enumerate(unknown.values(), self._next)
+        batch = tuple(replace(job, position=position) for position, job in numbered)
+        source = replace(self._source, batch=batch)
         terms = RetryPolicy(self.study.campaign.settings.retries, keep_going=True)
         summary = run_jobs(source, self.store, self.runners, terms=terms, stop=self.stop)
         if summary.interrupted:
             raise InterruptedCalibrationError("stopped; the same command continues")
-        self._read(source.identity)
+        self._read()
         if missing := [job for key, job in unknown.items() if key not in self._records]:
             message = f"a file on which run {missing[0].position} depends has changed"
             raise ScenarioError(message, file=self.study.campaign.place, remedy="start again")
 
-    def _read(self, identity: str) -> None:
+    def _read(self) -> None:
         """Read the records that the store has in addition."""
         with StoreReader(self.store) as reader:
-            entry = reader.described(identity)
+            entry = reader.described(self._source.identity)
             if entry is None:
                 return
             for run in reader.runs(entry.number, first=self._next):

@@ -188,6 +188,11 @@ class CalibrateSection(Section):
     repeat: dict[str, Any] = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0)] = 0
 
+    @property
+    def weight_list(self) -> list[float]:
+        """The weight of each metric."""
+        return [self.weights.get(each, 1.0) for each in self.metrics]
+
 
 @dataclass(frozen=True)
 class Study:
@@ -229,7 +234,7 @@ class Study:
     @property
     def weights(self) -> NDArray[np.float64]:
         """Weights of the metrics."""
-        return np.array([self.section.weights.get(each, 1.0) for each in self.metrics])
+        return np.array(self.section.weight_list)
 
     @property
     def has_folds(self) -> bool:
@@ -289,13 +294,12 @@ def load_study(file: str | os.PathLike[str], *, trust: Iterable[str] = ()) -> St
     _refuse_unknown(section, scenario, place, text)
     columns = [str(each) for each in inputs.values()]
     rows = read_measurements(section.table, section.name, columns, list(section.metrics.values()))
-    weights = [section.weights.get(each, 1.0) for each in section.metrics]
     loss: Loss
     if ":" in section.loss:
         with importable(campaign.directory, [section.loss.partition(":")[0]]):
             loss = scenario_from(scenario, place, text, trust).function(section.loss, TABLE, "loss")
     else:
-        loss = shipped_loss(section.loss, weights)
+        loss = shipped_loss(section.loss, section.weight_list)
     try:
         held_out = _held_out(section, rows)
     except InvalidValueError as error:
