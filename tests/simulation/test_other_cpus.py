@@ -83,7 +83,7 @@ def test_scenarios_are_the_same_on_another_cpu(recorded, name):
 # Packages whose results are decisions, counts, dates or draws. Drawings (reports) and solvers,
 # whose results are figures (optimum), may use what is in no other package.
 DECIDING = (
-    *("bags", "campaigns", "market", "platforms"),
+    *("bags", "campaigns", "market", "jobs", "platforms"),
     *("pricing", "simulation", "taskgraphs", "workloads"),
 )
 BY_CPU = re.compile(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from simplugin.core.elementary import log
 from simplugin.jobs.policies.queues import QueueScheduler, requested
 from simplugin.jobs.policy import Decisions, QueueState
 from simplugin.workloads.batch_jobs import Job
+
+_LN2, _LN10 = log(2.0), log(10.0)
 
 
 def wfp3(job: Job, now: float) -> float:
@@ -26,7 +28,7 @@ def wfp3(job: Job, now: float) -> float:
 def unicef(job: Job, now: float) -> float:
     """Return the key of UNICEF: short narrow jobs that waited long first [1]_ of `wfp3`."""
     # The logarithm of one node would be 0.
-    width = max(math.log2(job.size), 1.0)
+    width = max(log(float(job.size)) / _LN2, 1.0)
     return -(now - job.submit) / (width * max(requested(job), 1.0))
 
 
@@ -38,9 +40,8 @@ def f1(job: Job, now: float) -> float:  # noqa: ARG001
     .. [1] D. Carastan-Santos, R. de Camargo (2017). Obtaining dynamic scheduling policies with
        simulation and machine learning. SC.
     """
-    return math.log10(max(requested(job), 1.0)) * job.size + 870.0 * math.log10(
-        max(job.submit, 1.0)
-    )
+    times = log(max(requested(job), 1.0)), log(max(job.submit, 1.0))
+    return (times[0] * job.size + 870.0 * times[1]) / _LN10
 
 
 @dataclass(frozen=True)

@@ -541,7 +541,7 @@ def _over(me: Actor, running: list[Activity]) -> list[Activity]:
 
 def _ranks(schedule: Schedule) -> list[int]:
     """Return the position of each task in the order of a plan that choices may change."""
-    rank = np.argsort(schedule.order)
+    rank = np.argsort(schedule.order, kind="stable")
     source, target = schedule.graphs.edges.T
     wrong = np.flatnonzero(rank[source] > rank[target])
     if wrong.size:
