@@ -23,7 +23,7 @@ from simplugin.scenarios.outputs import finite, from_document, plain, with_float
 # Default directory of the store.
 _DIRECTORY = Path("out/reproductions")
 # Of a table in a file or a pipe; the sentences in it get long in 80 columns.
-_LEAST_WIDTH = 110
+LEAST_WIDTH = 110
 
 
 def reproduce_command(
@@ -74,7 +74,7 @@ def _print_tables(found: Reproduction) -> None:
 
     console = EscapingConsole(highlight=False)
     if not console.is_terminal:
-        console.width = max(console.width, _LEAST_WIDTH)
+        console.width = max(console.width, LEAST_WIDTH)
     if found.together:
         # Thousands of lines are too many; each reproduction has a page.
         console.print(claims_summary(found.claims))

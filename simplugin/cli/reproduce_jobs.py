@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+from simplugin.cli.reproduce import LEAST_WIDTH
 from simplugin.cli.terminal import relative_path
 from simplugin.core.console import EscapingConsole
 from simplugin.core.errors import SimpluginError
@@ -40,6 +41,8 @@ def reproduce_jobs(data: Path | None, directory: Path | None, *, as_json: bool) 
         sys.stdout.write(json.dumps(finite(document), allow_nan=False) + "\n")
         return 0
     console = EscapingConsole(highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, LEAST_WIDTH)
     if found.generated:
         console.print(
             "No logs were given (--data DIR; docs/reproductions/jobs.md names the public files):"
