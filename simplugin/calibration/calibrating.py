@@ -343,7 +343,7 @@ def calibrate_predictions(
     free = [at for at, each in enumerate(study.parameters.values()) if each.is_continuous]
     model = None
     if free:
-        model = fitted(partial(work.residuals, rows), best, free)
+        model = fitted(partial(work.residuals, rows), best, free, work.spent)
         refined: Point = tuple(map(float, model.point))
         both = [work.loss(each, rows) for each in evaluator.predict([best, refined], rows)]
         best = refined if both[1] < both[0] else best

@@ -92,10 +92,17 @@ class LocalModel:
         return directions, errors, seen & (self.quantile * errors < 0.5)
 
 
-def fitted(residuals: Residuals, start: Point, free: Sequence[int]) -> LocalModel:
-    """Return the model at the least squares near a point, by steps of Gauss and Newton."""
+def fitted(
+    residuals: Residuals, start: Point, free: Sequence[int], spent: Callable[[], bool]
+) -> LocalModel:
+    """Return the model at the least squares near a point, by steps of Gauss and Newton.
+
+    Once the budget is spent, it is the model at the point that was reached.
+    """
     model = _linear(residuals, np.array(start), free)
     for _ in range(_MOST_STEPS):
+        if spent():
+            break
         step = -np.linalg.pinv(model.jacobian, rcond=_NO_EFFECT) @ model.residuals
         trials = [np.clip(model.point + part * step, 0, 1) for part in (1, 0.5, 0.25, 0.1)]
         found = residuals([tuple(map(float, each)) for each in trials])

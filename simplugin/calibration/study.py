@@ -162,7 +162,8 @@ class CalibrateSection(Section):
     starts : int
         Number of local searches, which run side by side.
     evaluations : int
-        Maximum number of points of the parameters at which all fitted rows are run.
+        Number of points of the parameters at which all fitted rows are run; a linear model of the
+        result can need a few more.
     seconds : float, optional
         Maximum sum of the real time of all runs [s].
     repeat : dict
