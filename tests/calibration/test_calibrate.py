@@ -36,7 +36,7 @@ class _CountingRunners(LocalRunners):
 
 def test_killed_calibrations_go_on(tmp_path, simplugin):
     """Stopped again and again, a calibration ends as one that was never stopped."""
-    options = 'held_out = ["r2"]\nevaluations = 10'
+    options = 'held_out = ["r2"]\nevaluations = 70'
     file = write_study(tmp_path, options=options, step=2)
     study, store = load_study(file), tmp_path / "stopped.sqlite"
     found, stops = None, 0
@@ -85,7 +85,7 @@ def test_true_values_are_in_intervals(tmp_path):
 @pytest.mark.parametrize("loss", ["mean", "median", "largest"])
 def test_losses_fit(tmp_path, loss):
     """With each loss the parameters of measurements without noise come back."""
-    options = f'loss = "{loss}"\nevaluations = 400'
+    options = f'loss = "{loss}"\nevaluations = 700'
     found = calibrate_predictions(*closed_form(write_study(tmp_path, noise=0.0, options=options)))
     for each, value in zip(found.parameters, TRUE.values(), strict=True):
         assert each.value == pytest.approx(value, rel=1e-2)
