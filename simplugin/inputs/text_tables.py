@@ -109,8 +109,8 @@ def read_table(path: FilePath) -> TextTable:
     columns = tuple(names[:-1] if ends else names)
     if not all(columns) or len(set(columns)) < len(columns):
         raise LineLocation(path, 1).error(
-            f"names of columns are empty or there twice: {shown(header)}",
-            "begin the table with a line of different names",
+            f"this is no table: names of columns are empty or there twice: {shown(header)}",
+            "begin it with a line of different names, or end the file's name as its format does",
         )
     lines = []
     for number, fields in rows:

@@ -242,7 +242,7 @@ def _steps(dates: Floats, changes: Floats, span: tuple[float, float]) -> tuple[F
     """Return the corners of a sum of changes at dates, from the begin to the end of a span."""
     known, place = np.unique(dates, return_inverse=True)
     after = np.cumsum(np.bincount(place, changes, minlength=len(known)))
-    levels = np.stack([np.append(0.0, after[:-1]), after], axis=1).ravel()
+    levels = np.stack([np.append(0.0, after)[:-1], after], axis=1).ravel()
     x = np.concatenate([span[:1], np.repeat(known, 2), span[1:]])
     return x, np.concatenate([[0.0], levels, after[-1:] if len(after) else [0.0]])
 

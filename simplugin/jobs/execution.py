@@ -166,6 +166,9 @@ def prepare(
         for name in (*conditions.hosts, *filter(None, [conditions.storage])):
             if name not in names:
                 raise PlatformError(f"the platform has no host {name!r}, which conditions name")
+        disks = {each.id: each.disks for each, _ in machine.walk() if isinstance(each, Host)}
+        if conditions.storage and not disks.get(conditions.storage):
+            raise PlatformError(f"storage is {conditions.storage!r}, which is no host with a disk")
         conditions = replace(conditions, hosts=conditions.hosts or names)
         count, front = len(conditions.hosts), conditions.hosts[0]
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from simplugin.jobs.nodes import NodeMask, nodes_of
+from simplugin.simulation.placement import function_name
 from simplugin.workloads.batch_jobs import Job
 
 # Dates that differ by at most this belong to the same instant [s].
@@ -172,4 +173,4 @@ class JobPolicy(Protocol):
 
 def policy_name(policy: JobPolicy) -> str:
     """Return the name of a policy for messages."""
-    return str(getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__)))
+    return str(getattr(policy, "name", "") or function_name(policy))

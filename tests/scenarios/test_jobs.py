@@ -103,6 +103,20 @@ def test_hosts_of_a_platform_are_nodes(jobs):
     assert run(two).row["makespan"] == pytest.approx(21.0)
 
 
+def test_storage_is_a_host_with_a_disk(jobs):
+    text = jobs.read_text().replace("n_nodes = 2\n", "").replace("[workload]", CLUSTER)
+    jobs.write_text(
+        text.replace('"jobs.fcfs"', '"jobs.fcfs"\nparameters = { storage = "cluster-0" }')
+    )
+    assert refused(jobs).line
+
+
+def test_a_log_of_which_nothing_runs(jobs):
+    (jobs.parent / "log.swf").write_text(LOG.splitlines()[2] + "\n")
+    row = run(change(jobs, "n_nodes = 2", "n_nodes = 1")).row
+    assert (row["jobs"], row["completed"], row["rejected"]) == (1, 0, 1)
+
+
 def test_drawn_jobs_have_the_load_that_is_wanted(jobs):
     drawn = 'generator = "lublin"\nn_jobs = 40\noverestimate = 1.0\nload = 0.5'
     outcome = run(change(change(jobs, 'file = "log.swf"', drawn), "n_nodes = 2", "n_nodes = 16"))

@@ -164,7 +164,7 @@ class QueueScheduler:
             if job.walltime is None:
                 raise WorkloadError(
                     f"policy {self.name!r}: job {job.id!r} has no walltime, which backfilling"
-                    " needs; give it one, or use fcfs"
+                    " needs; give it one, take perfect_estimates, or use fcfs"
                 )
 
     def _conservative(self, state: QueueState, queue: Sequence[Job]) -> Decisions:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import numpy as np
 from pydantic import Field, model_validator
 
-from simplugin.core.errors import DeploymentError, WorkloadError
+from simplugin.core.errors import DeploymentError, PlatformError, WorkloadError
 from simplugin.formats.job_log_files import read_job_log
 from simplugin.formats.job_schedules import read_job_schedule
 from simplugin.inputs.messages import InvalidValueError
@@ -212,7 +212,7 @@ def prepare(scenario: Scenario, *, choices: bool = False) -> PreparedSimulation[
     simulation = replace(scenario.traced_on_demand("trace"), chooser=chooser).keywords()
     if scenario.simulation.options == SimGridOptions():
         del simulation["options"]
-    refused = partial(scenario.errors_at, "scheduler", of=WorkloadError)
+    refused = partial(scenario.errors_at, "scheduler", of=(WorkloadError, PlatformError))
     with refused():
         execution = prepare_execution(
             log,
