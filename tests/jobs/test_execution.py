@@ -32,7 +32,17 @@ from simplugin.jobs import (
     young_interval,
 )
 from simplugin.jobs.nodes import contiguous, lowest
-from simplugin.platforms import Cluster, Disk, Host, Link, Platform, Route, Zone
+from simplugin.platforms import (
+    Cluster,
+    Disk,
+    Host,
+    Link,
+    Platform,
+    Profile,
+    ProfileUse,
+    Route,
+    Zone,
+)
 from simplugin.platforms.links import LinkUse
 from simplugin.workloads.batch_jobs import (
     AmdahlWork,
@@ -45,6 +55,8 @@ from simplugin.workloads.batch_jobs import (
     ParallelWork,
     Phases,
 )
+
+BY_NODES = {"reservation": "nodes"}
 
 
 def job(name, submit=0.0, size=1, time=10.0, walltime=None, **fields):
@@ -195,6 +207,43 @@ def test_a_failed_job_is_requeued_and_restarts_from_its_checkpoints(tmp_path):
     two = job("a", size=2, work=Phases((Computation(12.0), save, Computation(15.0))))
     done = run(two, **given, storage="store", restarts=1)
     assert (done.start[0], done.end[0]) == (40.0, pytest.approx(55.0))
+
+
+def failing(lines, host="n1", **conditions):
+    """Return a machine of four nodes of which one fails, and its conditions."""
+    hosts = tuple(Host(f"n{node}", 1.0) for node in range(4))
+    parts = Profile("p", text=lines), Zone("z", "Full", hosts), ProfileUse("p", host, "HOST_AVAIL")
+    return {"platform": Platform(parts), "failures": True, **conditions}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"compress": "rebuild"}, BY_NODES, {**BY_NODES, "allocation": "contiguous"}],
+)
+def test_plans_wait_for_nodes_that_failed_and_use_the_others(options):
+    policy = QueueScheduler(backfill="conservative", **options)
+    # All four are free at 9 s, and each job follows the one before.
+    jobs = [job(name, 3.0, 4, 10.0, 20.0) for name in "ab"]
+    done = run(*jobs, policy=policy, **failing("0 1\n2 0\n9 1"))
+    assert dates(done) == [(9.0, 19.0), (19.0, 29.0)]
+    pair = run(*[job(name, 3.0, 2, 10.0, 20.0) for name in "ab"], policy=policy, **failing("2 0"))
+    assert pair.start.tolist() == [3.0, 13.0]
+    assert not any(nodes & 2 for nodes in pair.nodes)
+
+
+def test_nodes_that_failed_are_not_shared_out():
+    for policy, kind in (("equipartition", "malleable"), ("earliest_completion", "moldable")):
+        one = job("a", 5.0, work=AmdahlWork(30.0), kind=kind, most=4)
+        assert dates(run(one, policy=policy, **failing("2 0"))) == [(5.0, 15.0)]
+
+
+def test_a_job_that_takes_no_time_holds_its_nodes():
+    # Both are due at 5 s on node 0; the one that takes no time goes first.
+    jobs = [job("a", size=4, time=5.0, walltime=5.0), job("b", 1.0, 4, 0.0, 0.0)]
+    for compress in ("forward", "rebuild"):
+        policy = QueueScheduler(backfill="conservative", compress=compress, **BY_NODES)
+        done = run(*jobs, job("c", 2.0, 1, 3.0, 3.0), policy=policy)
+        assert dates(done) == [(0.0, 5.0), (5.0, 5.0), (5.0, 8.0)]
 
 
 def test_intervals_between_checkpoints_are_those_of_the_formulas():

@@ -35,7 +35,7 @@ def equipartition(state: QueueState) -> Decisions:
     jobs = [each.job for each in running]
     least = [each.job.smallest if each.job.kind == "malleable" else each.size for each in running]
     most = [each.job.largest if each.job.kind == "malleable" else each.size for each in running]
-    left = state.n_nodes - sum(least)
+    left = state.n_free + sum(sizes.values()) - sum(least)
     for job in state.queue:
         if job.smallest > left:
             break
@@ -92,7 +92,8 @@ def earliest_completion(state: QueueState) -> Decisions:
     but delay no earlier one.
     """
     now = state.now
-    profile = CountProfile(now, state.n_nodes)
+    usable = state.n_free + sum(each.size for each in state.running)
+    profile = CountProfile(now, usable)
     for each in state.running:
         end = min(each.planned_end, each.start + _duration(each.job, each.size))
         profile.reserve(now, max(end, now + 2 * SAME_DATE), each.size)
@@ -101,7 +102,7 @@ def earliest_completion(state: QueueState) -> Decisions:
     free = state.n_free
     for job in state.queue:
         best = (math.inf, 0, 0.0, 0.0)
-        for size in range(job.smallest, min(job.largest, state.n_nodes) + 1):
+        for size in range(job.smallest, min(job.largest, usable) + 1):
             duration = _duration(job, size)
             start, _ = profile.find(size, duration)
             # Of equally good ones, the smallest number of nodes.

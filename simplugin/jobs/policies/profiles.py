@@ -147,9 +147,17 @@ class CountProfile(FreeProfile):
 class NodeProfile(FreeProfile):
     """Set of free nodes over time."""
 
-    def __init__(self, now: float, free: NodeMask, allocation: Allocation) -> None:
+    def __init__(
+        self, now: float, free: NodeMask, allocation: Allocation, usable: NodeMask
+    ) -> None:
         super().__init__(now, free)
-        self.allocation = allocation
+        self.allocation, self.usable = allocation, usable
+
+    def chosen(self, free: NodeMask, size: int) -> NodeMask | None:
+        """Return nodes of a set, if possible those that can be used at present."""
+        usable = free & self.usable
+        nodes = self.allocation(usable, size) if usable.bit_count() >= size else None
+        return self.allocation(free, size) if nodes is None and usable != free else nodes
 
     def held(self, job: RunningJob) -> NodeMask:
         """Return the nodes of a running job."""
@@ -183,7 +191,7 @@ class NodeProfile(FreeProfile):
             position = start + 1
             while free.bit_count() >= size:
                 if position == count or dates[position] >= end:
-                    if nodes := self.allocation(free, size):
+                    if nodes := self.chosen(free, size):
                         return dates[start], nodes
                     break
                 free &= self.free[position]

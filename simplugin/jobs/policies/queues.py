@@ -170,6 +170,8 @@ class QueueScheduler:
     def _conservative(self, state: QueueState, queue: Sequence[Job]) -> Decisions:
         """Return the jobs whose reservations are due."""
         now = state.now
+        # Nodes that failed or are off are planned to come back at any time.
+        unusable = state.n_nodes - state.n_free - sum(each.size for each in state.running) > 0
         plan = state.memory.copy() if isinstance(state.memory, Plan) else None
         # Advance reservations come first.
         booked = [job for job in queue if job.reserved is not None]
@@ -180,8 +182,10 @@ class QueueScheduler:
             or self.compress == "rebuild"
             or any(job.id not in plan.reserved for job in booked)
             or any(each.job.id not in plan.running for each in state.running)
+            or plan.unusable
+            or unusable
         ):
-            plan = Plan(self._profile(state), {}, {})
+            plan = Plan(self._profile(state), {}, {}, unusable)
             places = True
             for each in state.running:
                 plan.take(each, now, self.margin)
@@ -189,16 +193,19 @@ class QueueScheduler:
             places = plan.follow(state, self.margin)
         starts = []
         wake = math.inf
-        n_free = state.n_free
+        n_free, free = state.n_free, state.free
+        by_nodes = self.reservation == "nodes"
         for job in queue:
             known = plan.reserved.get(job.id)
             if known is None or places or known[0] < now - SAME_DATE:
                 self._check((job,))
                 known = plan.place(job, requested(job) + self.margin)
             date, nodes = known
-            if date <= now + SAME_DATE and job.size <= n_free:
+            usable = not nodes & ~free if by_nodes else job.size <= n_free
+            if date <= now + SAME_DATE and usable:
                 starts.append(plan.profile.start(job, nodes))
                 n_free -= job.size
+                free &= ~nodes if by_nodes else -1
                 plan.running[job.id] = (date + requested(job) + self.margin, nodes)
                 del plan.reserved[job.id]
             elif date > now + SAME_DATE:
@@ -208,7 +215,9 @@ class QueueScheduler:
     def _profile(self, state: QueueState) -> FreeProfile:
         """Return the profile of an empty machine."""
         if self.reservation == "nodes":
-            return NodeProfile(state.now, (1 << state.n_nodes) - 1, self.allocate)
+            everything = (1 << state.n_nodes) - 1
+            usable = state.free | sum(each.nodes for each in state.running)
+            return NodeProfile(state.now, everything, self.allocate, usable)
         return CountProfile(state.now, state.n_nodes)
 
 
@@ -325,15 +334,18 @@ class Plan:
         Date and nodes of each waiting job; nodes as in the profile.
     running : dict
         Planned end and nodes of each running job.
+    unusable : bool
+        True if nodes had failed or were off when it was made: the next one is made anew.
     """
 
     profile: FreeProfile
     reserved: dict[str, tuple[float, int]]
     running: dict[str, tuple[float, int]]
+    unusable: bool
 
     def copy(self) -> Plan:
         """Return a copy."""
-        return Plan(self.profile.copy(), self.reserved.copy(), self.running.copy())
+        return Plan(self.profile.copy(), self.reserved.copy(), self.running.copy(), self.unusable)
 
     def take(self, each: RunningJob, now: float, margin: float) -> None:
         """Add a job that runs; one that should have ended is planned to end soon."""
