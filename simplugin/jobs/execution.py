@@ -86,6 +86,7 @@ def execute(
     n_nodes: int | None = None,
     conditions: JobConditions | None = None,
     choices: bool = False,
+    others: Sequence[Placement] = (),
     **simulation: Unpack[SimulationKeywords],
 ) -> JobExecution:
     """Execute a log of batch jobs on a simulated machine.
@@ -107,6 +108,8 @@ def execute(
         `Decisions` of the policy, then the start of each other waiting job that fits. It has the
         `QueueState`, and the date as label. After another job has started, the policy is asked
         again.
+    others : sequence of Placement
+        Further daemons on the platform, such as foreign traffic.
     **simulation
         Options of the simulation, fields of `simplugin.simulation.SimulationOptions`; by default
         ``trace=False`` and SimGrid's linear model, ``SimGridOptions.linear()``, or ``ptask_L07``
@@ -129,6 +132,7 @@ def execute(
         n_nodes=n_nodes,
         conditions=conditions,
         choices=choices,
+        others=others,
         **simulation,
     ).run()
 
@@ -141,6 +145,7 @@ def prepare(
     n_nodes: int | None = None,
     conditions: JobConditions | None = None,
     choices: bool = False,
+    others: Sequence[Placement] = (),
     **simulation: Unpack[SimulationKeywords],
 ) -> PreparedSimulation[JobExecution]:
     """Return the simulation of `execute`, with the same arguments, ready to start."""
@@ -185,7 +190,7 @@ def prepare(
             for node, host in enumerate(conditions.hosts)
         ]
     options = _options(jobs, simulation)
-    return PreparedSimulation(machine, placements, options, executed, _decision_errors)
+    return PreparedSimulation(machine, [*placements, *others], options, executed, _decision_errors)
 
 
 def last_end(result: Result) -> float:

@@ -44,6 +44,7 @@ from simplugin.platforms import (
     Zone,
 )
 from simplugin.platforms.links import LinkUse
+from simplugin.simulation import Placement
 from simplugin.workloads.batch_jobs import (
     AmdahlWork,
     Computation,
@@ -123,6 +124,17 @@ def test_a_kill_frees_hosts_and_network_at_that_date():
     # Half of the backbone for 10 s, then all of it.
     assert done.state == ("killed", "completed")
     assert done.end.tolist() == pytest.approx([10.0, 20.0])
+
+
+async def traffic(me):
+    await me.sendto("2", "3", 1e3)
+
+
+def test_foreign_traffic_shares_the_network():
+    log = JobLog((job("a", size=2, work=Messages(((0, 1, 10.0),))),))
+    others = [Placement("2", traffic, daemon=True)]
+    done = execute(log, POLICIES["fcfs"](), platform=cluster(4, backbone=1.0), others=others)
+    assert done.end.tolist() == pytest.approx([20.0])
 
 
 def test_works_take_the_times_of_their_closed_forms():
