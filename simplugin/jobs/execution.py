@@ -179,7 +179,9 @@ def prepare(
 
     def executed(result: Result) -> JobExecution:
         """Return the execution from the records of jobs."""
-        records: JobRecords = result.returned[0].value
+        records: JobRecords | None = result.returned[0].value
+        if records is None:
+            raise _host_failed(front)
         return _execution(jobs, count, records, result)
 
     setup = BatchSetup(jobs, policy, count, conditions, choices)
@@ -257,12 +259,22 @@ def execute_clusters(
     meta = Placement(hosts[0], dispatch_jobs, (jobs, clusters, dispatch), name="meta-scheduler")
     result = _simulated(machine, [*placements, meta], jobs, simulation)
     first, parts = 0, []
-    for each, returned in zip(
-        clusters, [each for each in result.returned if each.value is not None], strict=True
-    ):
-        parts.append((returned.value, first))
+    systems = {each.name: each.value for each in result.returned}
+    for each in clusters:
+        records = systems[f"batch system {each.name}"]
+        if records is None:
+            raise _host_failed(each.hosts[0])
+        parts.append((records, first))
         first += len(each.hosts)
     return _execution(jobs, len(hosts), JobRecords.joined(parts), result)
+
+
+def _host_failed(front: str) -> PlatformError:
+    """Return the error of a batch system whose own host failed."""
+    return PlatformError(
+        f"host {front!r}, where the batch system is, failed before the end; leave out its state"
+        " profile, or give another first host"
+    )
 
 
 def _simulated(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.core.errors import ActorError, WorkloadError
+from simplugin.core.errors import ActorError, PlatformError, WorkloadError
 from simplugin.jobs import (
     POLICIES,
     Decisions,
@@ -247,6 +247,16 @@ def test_nodes_that_failed_are_not_shared_out():
     for policy, kind in (("equipartition", "malleable"), ("earliest_completion", "moldable")):
         one = job("a", 5.0, work=AmdahlWork(30.0), kind=kind, most=4)
         assert dates(run(one, policy=policy, **failing("2 0"))) == [(5.0, 15.0)]
+
+
+def test_a_host_that_fails_in_an_epilogue_or_below_the_batch_system():
+    over = run(job("a", size=4), **failing("11 0\n14 1", epilogue=2.0, restarts=1))
+    assert (over.state, over.starts, dates(over)) == (("completed",), (1,), [(0.0, 10.0)])
+    compute = job("a", size=2, work=Computation(10.0))
+    over = run(compute, **failing("11 0\n14 1", epilogue=2.0))
+    assert (over.state, dates(over)) == (("completed",), [(0.0, 10.0)])
+    with pytest.raises(PlatformError, match="'n0'"):
+        run(job("a"), **failing("3 0\n8 1", host="n0") | {"failures": False})
 
 
 def test_a_job_that_takes_no_time_holds_its_nodes():

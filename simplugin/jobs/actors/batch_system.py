@@ -255,6 +255,11 @@ class _BatchSystem:
         if self.setup.cluster:
             # The end of submissions counts as a job.
             self.open = self.to_come = 1
+        if self.conditions.failures:
+            # A host that is off from the beginning has no watcher that tells so.
+            self.down = mask_of(node for node, host in enumerate(self.hosts) if not host.is_on)
+            self.free &= ~self.down
+            self.n_free = self.free.bit_count()
         one_by_one = self.conditions.passes == "event"
         dates: dict[tuple[float, int], list[int]] = {}
         for number, job in enumerate(self.jobs):
@@ -384,8 +389,15 @@ class _BatchSystem:
         elif not nodes & self.off:
             self.down |= nodes
             for number, entry in list(self.entries.items()):
-                if entry.nodes & nodes:
-                    self.end_now(number, entry)
+                if not entry.nodes & nodes:
+                    continue
+                self.end_now(number, entry)
+                record = self.records[number]
+                if record.work_end < event.date - SAME_DATE:
+                    # The host failed in the epilogue.
+                    record.end, record.state = record.work_end, record.work_state
+                    self.closed(entry.job, event.date)
+                else:
                     self.keep_checkpoint(number, entry, event.date)
                     self.failed(number, event.date)
             self.booting &= ~nodes
@@ -504,6 +516,8 @@ class _BatchSystem:
 
     def switch(self, off: NodeMask, boot: NodeMask) -> None:
         """Switch nodes off and on."""
+        if min(off, boot) < 0:
+            raise self.error(f"switches nodes {shown(min(off, boot))}, which is no set")
         if wrong := (off & ~self.free) | (boot & ~self.off):
             raise self.error(f"switches nodes {node_text(wrong)}, which are not free or not off")
         self.free &= ~off
@@ -552,6 +566,7 @@ class _BatchSystem:
         walltime = math.inf if job.walltime is None else job.walltime
         record.state, record.nodes, record.start = "running", nodes, begin
         record.starts += 1
+        record.work_end = math.inf
         if job.kind == "malleable":
             record.steps.append((begin, size))
         planned_end = begin + walltime + conditions.epilogue
@@ -594,11 +609,14 @@ class _BatchSystem:
                 self.calendar,
                 self.inbox,
                 resizes,
+                self.records[number],
                 name=name,
             )
         elif (duration := known_duration(work, size)) is not None:
             duration = self.with_checkpoints(duration, self.records[number].saved)
-            ticket = self.calendar.add(terms.start + terms.end(duration)[0] + terms.epilogue)
+            time, state = terms.end(duration)
+            self.records[number].ends(terms.start + time, state)
+            ticket = self.calendar.add(terms.start + time + terms.epilogue)
             actor = self.me.spawn(run_delay, terms, duration, ticket, self.inbox, name=name)
         else:
             if not self.hosts:
@@ -624,9 +642,11 @@ class _BatchSystem:
     def nodes_for(self, start: Start) -> NodeMask:
         """Return the nodes for a job, if they are free and suit it."""
         job, nodes = start.job, start.nodes
+        if nodes is not None and not (isinstance(nodes, int) and nodes > 0):
+            raise self.error(f"starts job {job.id!r} on nodes {shown(nodes)}, which is no set")
         if nodes is None:
             size = job.size if start.size is None else start.size
-            if size > self.n_free:
+            if not 0 < size <= self.n_free:
                 raise self.error(
                     f"starts job {job.id!r} on {size} nodes, but {self.n_free} are free"
                 )

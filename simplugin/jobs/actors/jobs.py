@@ -98,6 +98,7 @@ async def run_malleable(
     calendar: Calendar,
     inbox: MessageQueue,
     resizes: MessageQueue,
+    record: JobRecord,
 ) -> None:
     """Progress on numbers of nodes that change, with a pause after each change."""
     left, since = 1.0, terms.start
@@ -105,6 +106,7 @@ async def run_malleable(
         duration = work.duration(size)
         time, state = terms.end(since + left * duration - terms.start)
         end = terms.start + time
+        record.ends(end, state)
         date = end + terms.epilogue
         ticket = calendar.add(date)
         try:
@@ -143,6 +145,8 @@ async def run_work(
     end = min(me.now, terms.start + terms.limit)
     if terms.kills_at_limit and end == terms.start + terms.limit:
         state = "killed"
+    if state != "failed":
+        record.ends(end, state)
     await me.sleep_until(end + terms.epilogue)
     inbox.put_detached(JobEnd(end + terms.epilogue, terms.number, terms.starts, state, end))
 

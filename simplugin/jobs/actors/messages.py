@@ -90,6 +90,8 @@ class JobRecord:
     saved : float
         Part of its work up to its last checkpoint: of the time of work of known duration, else
         the number of parts.
+    work_end, work_state : float, JobState
+        Date and state of the end of its work as far as known, before an epilogue.
     """
 
     submit: float = math.nan
@@ -100,6 +102,12 @@ class JobRecord:
     steps: list[tuple[float, int]] = field(default_factory=list)
     starts: int = 0
     saved: float = 0.0
+    work_end: float = math.inf
+    work_state: JobState = "waiting"
+
+    def ends(self, date: float, state: JobState) -> None:
+        """Note the end of its work."""
+        self.work_end, self.work_state = date, state
 
 
 @dataclass(frozen=True, eq=False)
