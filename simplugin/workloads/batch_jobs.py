@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from simplugin.core.errors import WorkloadError
 from simplugin.inputs.locations import shown
 from simplugin.results.tables import OpenPoint
-from simplugin.workloads.parameter_ranges import one_of
+from simplugin.workloads.parameter_ranges import one_of, whole
 
 Message: TypeAlias = tuple[int, int, float]
 # Different values of a field, and the number of that of each job; or the numbers themselves.
@@ -230,7 +231,9 @@ class Job:
     think_time : float
         Time between the end of the jobs in `after` and the submission [s].
     reserved : float, optional
-        Date of an advance reservation: the job starts exactly then [s].
+        Date of an advance reservation, not before `submit` [s]. The job starts then; later by
+        the latency and the prologue of its machine, or if jobs that run past their walltimes, or
+        hosts that fail, leave too few nodes.
     nodes : tuple of int
         The nodes that it wants; empty if any will do.
     priority : float
@@ -273,6 +276,18 @@ class Job:
             raise WorkloadError(
                 f"{who} size is {self.size}; give one from {self.smallest} to {self.largest}"
             )
+        if self.nodes and not len({*self.nodes}) == len(self.nodes) == self.size:
+            raise WorkloadError(
+                f"{who} nodes is {shown(self.nodes)}; give {self.size} different nodes, its size"
+            )
+        for node in self.nodes:
+            whole(f"{who} nodes", node, 0)
+        if not math.isfinite(self.priority):
+            raise WorkloadError(f"{who} priority is {shown(self.priority)}; give a finite number")
+        if self.reserved is not None and self.reserved < self.submit:
+            raise WorkloadError(
+                f"{who} reserved is {self.reserved:g} s, before its submission at {self.submit:g} s"
+            )
 
     @property
     def smallest(self) -> int:
@@ -308,7 +323,7 @@ class JobLog:
     left_open: tuple[OpenPoint, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise WorkloadError for two jobs with one id, or for unknown jobs in `after`."""
+        """Raise WorkloadError for an id twice, or for unknown jobs or a circle in `after`."""
         known: set[str] = set()
         for job in self.jobs:
             if job.id in known:
@@ -319,6 +334,13 @@ class JobLog:
                 raise WorkloadError(
                     f"job {job.id!r} comes after job {missing[0]!r}, which does not exist"
                 )
+        try:
+            TopologicalSorter({job.id: job.after for job in self.jobs if job.after}).prepare()
+        except CycleError as error:
+            cycle = ", ".join(map(repr, error.args[1]))
+            raise WorkloadError(
+                f"jobs wait for each other in a circle: {cycle}; leave out one of `after`"
+            ) from None
 
     def __reduce__(self) -> tuple[Callable[..., JobLog], tuple[object, ...]]:
         """Pickle columns, which are faster to write and to digest than jobs."""

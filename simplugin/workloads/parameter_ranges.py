@@ -80,6 +80,21 @@ def whole(parameter: str, value: object, least: int = 1, most: float = math.inf)
     return number
 
 
+def at_least(parameter: str, value: float, least: float, *, above: bool = False) -> None:
+    """Check a parameter that is a finite number from a least one on, or above it.
+
+    Raises
+    ------
+    WorkloadError
+        It is not; the message names it.
+    """
+    given: object = value
+    fits = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not (fits and least <= value < math.inf) or (above and value == least):
+        limit = f"above {least:g}" if above else f"from {least:g} on"
+        raise WorkloadError(f"{parameter} is {shown(value)}; give a finite number {limit}")
+
+
 def part(parameter: str, value: object) -> float:
     """Return a parameter that is a part of something, from 0 to 1.
 

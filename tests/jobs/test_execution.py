@@ -243,6 +243,11 @@ def test_plans_wait_for_nodes_that_failed_and_use_the_others(options):
     assert not any(nodes & 2 for nodes in pair.nodes)
 
 
+def test_a_host_that_is_off_from_the_beginning_gets_no_job():
+    done = run(job("a", size=3), **failing("0 0"))
+    assert (dates(done), node_text(done.nodes[0])) == ([(0.0, 10.0)], "0 2-3")
+
+
 def test_nodes_that_failed_are_not_shared_out():
     for policy, kind in (("equipartition", "malleable"), ("earliest_completion", "moldable")):
         one = job("a", 5.0, work=AmdahlWork(30.0), kind=kind, most=4)
@@ -254,7 +259,7 @@ def test_a_host_that_fails_in_an_epilogue_or_below_the_batch_system():
     assert (over.state, over.starts, dates(over)) == (("completed",), (1,), [(0.0, 10.0)])
     compute = job("a", size=2, work=Computation(10.0))
     over = run(compute, **failing("11 0\n14 1", epilogue=2.0))
-    assert (over.state, dates(over)) == (("completed",), [(0.0, 10.0)])
+    assert (over.state, over.end[0]) == (("completed",), pytest.approx(10.0))
     with pytest.raises(PlatformError, match="'n0'"):
         run(job("a"), **failing("3 0\n8 1", host="n0") | {"failures": False})
 
@@ -351,11 +356,29 @@ def rigid(state):
     return Decisions([Start(state.queue[0])])
 
 
+def negative(state):
+    """Start a job on a negative set of nodes."""
+    return Decisions([Start(each, nodes=-1) for each in state.queue])
+
+
+def none(state):
+    """Start jobs on no nodes."""
+    return Decisions([Start(each, size=0) for each in state.queue])
+
+
+def switch(_):
+    """Switch off a negative set of nodes."""
+    return Decisions(switch_off=-1)
+
+
 def nothing(state):
     """Forget to return."""
 
 
-@pytest.mark.parametrize("policy", [late, twice, anywhere, too_wide, strange, rigid, nothing])
+@pytest.mark.parametrize(
+    "policy",
+    [late, twice, anywhere, too_wide, strange, rigid, negative, none, switch, nothing],
+)
 def test_a_bad_decision_names_policy_and_date(policy):
     with pytest.raises(WorkloadError, match=rf"policy '{policy.__name__}'.*date [13] s"):
         run(job("a", submit=1.0), job("b", submit=3.0), policy=policy)
@@ -376,6 +399,45 @@ def test_an_exception_of_a_policy_shows_its_own_frames():
         frames.append(trace.tb_frame.f_code.co_name)
         trace = trace.tb_next
     assert frames == ["broken"] or "broken" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("policy", "fields"),
+    [
+        ("easy", {"depth": -1}),
+        ("conservative", {"margin": math.nan}),
+        ("conservative", {"margin": -5.0}),
+        ("multifactor", {"half_life": 0.0}),
+        ("multifactor", {"longest": -1.0}),
+        ("multifactor", {"priority": math.nan}),
+        ("power_cap", {"cap": math.nan, "idle": 1.0, "busy": 2.0}),
+        ("idle_shutdown", {"idle": -1.0}),
+    ],
+)
+def test_parameters_out_of_range_are_named(policy, fields):
+    with pytest.raises(WorkloadError, match=next(iter(fields))):
+        POLICIES[policy](**fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"priority": math.nan},
+        {"nodes": (1, 1), "size": 2},
+        {"nodes": (1, 2)},
+        {"nodes": (-1,)},
+        {"reserved": 5.0, "submit": 7.0},
+    ],
+)
+def test_fields_of_jobs_out_of_range_are_named(fields):
+    with pytest.raises(WorkloadError, match=f"'a'.*{next(iter(fields))}"):
+        job("a", **fields)
+
+
+def test_jobs_that_wait_for_each_other_are_named():
+    for jobs in ([job("a", after=("a",))], [job("a", after=("b",)), job("b", after=("a",))]):
+        with pytest.raises(WorkloadError, match="'a'"):
+            JobLog(tuple(jobs))
 
 
 def test_backfilling_needs_walltimes():

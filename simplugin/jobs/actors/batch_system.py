@@ -43,6 +43,7 @@ from simplugin.workloads.parameter_ranges import one_of, whole
 
 # Time for which jobs wait for hosts that have failed [s].
 _LONGEST_REPAIR = 1e9
+_FIRST_INSTANT = 1e-12
 # Rounds of actors in which jobs that end at one date can say so.
 _ROUNDS = 8
 # Conditions that are times.
@@ -256,7 +257,8 @@ class _BatchSystem:
             # The end of submissions counts as a job.
             self.open = self.to_come = 1
         if self.conditions.failures:
-            # A host that is off from the beginning has no watcher that tells so.
+            # SimGrid turns hosts off that are off from the beginning when time first passes.
+            await self.me.sleep_for(_FIRST_INSTANT)
             self.down = mask_of(node for node, host in enumerate(self.hosts) if not host.is_on)
             self.free &= ~self.down
             self.n_free = self.free.bit_count()
@@ -642,7 +644,7 @@ class _BatchSystem:
     def nodes_for(self, start: Start) -> NodeMask:
         """Return the nodes for a job, if they are free and suit it."""
         job, nodes = start.job, start.nodes
-        if nodes is not None and not (isinstance(nodes, int) and nodes > 0):
+        if nodes is not None and nodes <= 0:
             raise self.error(f"starts job {job.id!r} on nodes {shown(nodes)}, which is no set")
         if nodes is None:
             size = job.size if start.size is None else start.size

@@ -10,6 +10,7 @@ from simplugin.core.errors import WorkloadError
 from simplugin.jobs.nodes import NodeMask, lowest, nodes_of
 from simplugin.jobs.policies.queues import QueueScheduler
 from simplugin.jobs.policy import SAME_DATE, Decisions, JobPolicy, QueueState
+from simplugin.workloads.parameter_ranges import at_least, whole
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class PowerCap:
 
     def __post_init__(self) -> None:
         """Check the fields."""
+        at_least("cap", self.cap, 0.0)
         if not 0 <= self.idle < self.busy:
             raise WorkloadError(f"busy is {self.busy!r} W; give more than idle, {self.idle!r} W")
         inner = self.policy
@@ -79,6 +81,11 @@ class IdleShutdown:
     idle: float = 300.0
     spare: int = 0
     name: str = "idle_shutdown"
+
+    def __post_init__(self) -> None:
+        """Raise WorkloadError for a value out of range."""
+        at_least("idle", self.idle, 0.0)
+        whole("spare", self.spare, 0)
 
     def __call__(self, state: QueueState) -> Decisions:
         """Return the jobs to start, and the nodes to switch."""

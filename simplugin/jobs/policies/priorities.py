@@ -10,6 +10,7 @@ from simplugin.core.elementary import log
 from simplugin.jobs.policies.queues import QueueScheduler, requested
 from simplugin.jobs.policy import Decisions, QueueState
 from simplugin.workloads.batch_jobs import Job
+from simplugin.workloads.parameter_ranges import at_least
 
 _LN2, _LN10 = log(2.0), log(10.0)
 
@@ -77,6 +78,17 @@ class Multifactor:
     shares: Mapping[str, float] = field(default_factory=dict)
     queue: QueueScheduler = field(default_factory=lambda: QueueScheduler(backfill="easy"))
     name: str = "multifactor"
+
+    def __post_init__(self) -> None:
+        """Raise WorkloadError for a value out of range."""
+        for name in ("age", "priority", "fair"):
+            at_least(name, getattr(self, name), 0.0)
+        # Negative weights of sizes prefer small jobs.
+        at_least("size", abs(self.size), 0.0)
+        for name in ("longest", "half_life"):
+            at_least(name, getattr(self, name), 0.0, above=True)
+        for user, share in self.shares.items():
+            at_least(f"the share of {user!r}", share, 0.0, above=True)
 
     def __call__(self, state: QueueState) -> Decisions:
         """Return the jobs to start."""

@@ -15,7 +15,7 @@ from simplugin.jobs.policies.allocations import ALLOCATIONS, Allocation, Allocat
 from simplugin.jobs.policies.profiles import CountProfile, FreeProfile, NodeProfile
 from simplugin.jobs.policy import SAME_DATE, Decisions, QueueState, RunningJob, Start
 from simplugin.workloads.batch_jobs import Job
-from simplugin.workloads.parameter_ranges import one_of
+from simplugin.workloads.parameter_ranges import at_least, one_of, whole
 
 # Time after which a job is planned to end that has not ended when it should have [s].
 _OVERDUE = 1.0
@@ -100,6 +100,9 @@ class QueueScheduler:
             one_of("order", self.order, ORDERS)
         if not callable(self.allocation):
             one_of("allocation", self.allocation, ALLOCATIONS)
+        at_least("margin", self.margin, 0.0)
+        if self.depth is not None:
+            whole("depth", self.depth, 0)
         one_of("backfill", self.backfill, get_args(Backfill))
         one_of("reservation", self.reservation, ("count", "nodes"))
         one_of("extra_at_shadow", self.extra_at_shadow, ("all", "first"))
