@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from operator import itemgetter
 from typing import Unpack
 
 import numpy as np
@@ -29,7 +32,7 @@ from simplugin.jobs.actors.meta_scheduler import (
     receive_jobs,
 )
 from simplugin.jobs.nodes import NodeMask
-from simplugin.jobs.policy import JobPolicy
+from simplugin.jobs.policy import SAME_DATE, JobPolicy
 from simplugin.platforms import Host, Platform, Zone
 from simplugin.simulation import Result, SimGridOptions
 from simplugin.simulation.options import SimulationKeywords, SimulationOptions, with_defaults
@@ -184,6 +187,7 @@ def prepare(
             raise _host_failed(front)
         return _execution(jobs, count, records, result)
 
+    _check_reservations(jobs, count)
     setup = BatchSetup(jobs, policy, count, conditions, choices)
     placements = [Placement(front, run_batch_system, (setup,), name="batch system")]
     if conditions.failures:
@@ -267,6 +271,25 @@ def execute_clusters(
         parts.append((records, first))
         first += len(each.hosts)
     return _execution(jobs, len(hosts), JobRecords.joined(parts), result)
+
+
+def _check_reservations(jobs: JobLog, n_nodes: int) -> None:
+    """Raise WorkloadError for an advance reservation that others leave too few nodes."""
+    booked = [(job.reserved, job) for job in jobs.jobs if job.reserved is not None]
+    ends: list[tuple[float, int]] = []
+    taken = 0
+    for date, job in sorted(booked, key=itemgetter(0)):
+        if job.size > n_nodes:
+            continue
+        while ends and ends[0][0] <= date + SAME_DATE:
+            taken -= heappop(ends)[1]
+        taken += job.size
+        if taken > n_nodes:
+            raise WorkloadError(
+                f"job {job.id!r} has an advance reservation of {job.size} nodes at {date:g} s, when"
+                f" others hold {taken - job.size} of {n_nodes}; give it another date"
+            )
+        heappush(ends, (date + (math.inf if job.walltime is None else job.walltime), job.size))
 
 
 def _host_failed(front: str) -> PlatformError:

@@ -478,6 +478,14 @@ def test_advance_reservations_start_at_their_dates():
         run(*jobs, policy="greedy")
 
 
+def test_advance_reservations_that_exclude_each_other_are_refused():
+    first = job("a", size=3, walltime=3.0, reserved=5.0, time=3.0)
+    later = job("b", size=3, walltime=3.0, reserved=8.0, time=3.0)
+    assert run(later, first, policy="conservative").start.tolist() == [8.0, 5.0]
+    with pytest.raises(WorkloadError, match="'c'"):
+        run(first, later, job("c", size=2, reserved=7.0, walltime=1.0), policy="conservative")
+
+
 def test_jobs_get_the_nodes_that_they_want():
     done = run(job("a", nodes=(2,)), job("b", size=2, nodes=(1, 2)), job("c", nodes=(3,)))
     assert [node_text(each) for each in done.nodes] == ["2", "1-2", "3"]
