@@ -104,7 +104,7 @@ SOURCES = ResultTable(
 
 @dataclass(frozen=True)
 class JobValidation:
-    """What was compared.
+    """Comparison with real and published schedules.
 
     Attributes
     ----------

@@ -58,7 +58,7 @@ class FarBox:
 
     @property
     def empty(self):
-        """Whether the receiver is there: a transfer starts when both are."""
+        """True if no receiver waits: a transfer starts when both sides are there."""
         return self._box.empty
 
     async def get(self, **others):

@@ -73,7 +73,7 @@ class ClusterReport:
 
 @dataclass(slots=True)
 class JobRecord:
-    """What happened to a job.
+    """The outcome of a job.
 
     Attributes
     ----------

@@ -92,7 +92,8 @@ def fork_sibling(news: int, registered: int) -> bool:
 
 # Descriptors that were open before the actors arrived.
 _inherited: set[int] = set()
-_NO_SHARED_MEMORY = re.compile(rb"^RssShmem:\s+0 kB$", re.MULTILINE)
+# Not all kernels count it.
+_SHARED_MEMORY = re.compile(rb"^RssShmem:\s+[1-9]", re.MULTILINE)
 
 
 def note_inherited_files() -> None:
@@ -119,7 +120,7 @@ def obstacle_to_copies(expected: Container[int], processes: Container[int] = ())
         if not known and not opened.startswith("/dev/"):
             return f"the actors have opened {opened}, which a copy would share; close it"
     # Mappings without a descriptor; the list of all mappings would take ten times as long to read.
-    if not _NO_SHARED_MEMORY.search(Path("/proc/self/status").read_bytes()):
+    if _SHARED_MEMORY.search(Path("/proc/self/status").read_bytes()):
         return "the actors have mapped shared memory, which a copy would share; close it"
     return ""
 
