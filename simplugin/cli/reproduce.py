@@ -23,7 +23,7 @@ from simplugin.scenarios.outputs import finite, from_document, plain, with_float
 # Default directory of the store.
 _DIRECTORY = Path("out/reproductions")
 # Of a table in a file or a pipe; the sentences in it get long in 80 columns.
-LEAST_WIDTH = 110
+_LEAST_WIDTH = 110
 
 
 def reproduce_command(
@@ -74,7 +74,7 @@ def _print_tables(found: Reproduction) -> None:
 
     console = EscapingConsole(highlight=False)
     if not console.is_terminal:
-        console.width = max(console.width, LEAST_WIDTH)
+        console.width = max(console.width, _LEAST_WIDTH)
     if found.together:
         # Thousands of lines are too many; each reproduction has a page.
         console.print(claims_summary(found.claims))
@@ -104,11 +104,11 @@ def _full_run(found: Reproduction) -> str:
 def _written(found: Reproduction, directory: Path) -> list[Path]:
     """Write claims, pages of them, and figures; return the files."""
     document = json.dumps(found.document(), indent=1, allow_nan=False)
-    written = [_write(directory / "claims.json", document + "\n")]
+    written = [write_text(directory / "claims.json", document + "\n")]
     for name, recorded in found.documents.items():
         if recorded["claims"]:
             texts = page_texts(name, recorded)
-            written += [_write(directory / file, text) for file, text in texts.items()]
+            written += [write_text(directory / file, text) for file, text in texts.items()]
         written += draw_figures(name, recorded["figures"], directory)
     return written
 
@@ -165,7 +165,7 @@ def page_texts(name: str, recorded: Mapping[str, Any]) -> dict[str, str]:
     return {f"{name}.json": f"{text}\n", f"{name}.md": page}
 
 
-def _write(path: Path, text: str) -> Path:
+def write_text(path: Path, text: str) -> Path:
     """Write a file; return it."""
     try:
         path.write_text(text, encoding="utf-8")

@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from simplugin.cli.reproduce import LEAST_WIDTH
+from simplugin.cli.reproduce import write_text
 from simplugin.cli.terminal import relative_path
 from simplugin.core.console import EscapingConsole
 from simplugin.core.errors import SimpluginError
@@ -16,7 +16,7 @@ NAME = "jobs"
 
 def reproduce_jobs(data: Path | None, directory: Path | None, *, as_json: bool) -> int:
     """Compare schedules, print verdicts and tables, and write the page; return the exit status."""
-    from simplugin.cli.displays import spinner
+    from simplugin.cli.displays import spinner, standard_output
     from simplugin.jobs.validation import validate
     from simplugin.reports.job_validation_page import validation_page, write_chart
     from simplugin.reports.tables import claims_table, listing_table
@@ -33,16 +33,12 @@ def reproduce_jobs(data: Path | None, directory: Path | None, *, as_json: bool) 
         tables = [plain(table.document()) for table in found.tables]
         text = json.dumps(finite(document | {"tables": tables}), indent=1, allow_nan=False)
         texts = {f"{NAME}.json": f"{text}\n", f"{NAME}.md": validation_page(found)}
-        for name, content in texts.items():
-            (directory / name).write_text(content, encoding="utf-8")
-            written.append(directory / name)
+        written = [write_text(directory / name, content) for name, content in texts.items()]
         written += write_chart(found, directory)
     if as_json:
         sys.stdout.write(json.dumps(finite(document), allow_nan=False) + "\n")
         return 0
-    console = EscapingConsole(highlight=False)
-    if not console.is_terminal:
-        console.width = max(console.width, LEAST_WIDTH)
+    console = standard_output()
     if found.generated:
         console.print(
             "No logs were given (--data DIR; docs/reproductions/jobs.md names the public files):"
