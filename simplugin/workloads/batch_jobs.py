@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from simplugin.core.errors import WorkloadError
 from simplugin.inputs.locations import shown
 from simplugin.results.tables import OpenPoint
-from simplugin.workloads.parameter_ranges import one_of, whole
+from simplugin.workloads.parameter_ranges import at_least, one_of, part, whole
 
 Message: TypeAlias = tuple[int, int, float]
 # Different values of a field, and the number of that of each job; or the numbers themselves.
@@ -40,7 +40,7 @@ class Delay:
 
     def __post_init__(self) -> None:
         """Raise WorkloadError for a value out of range."""
-        _amount("the time of a delay", self.time)
+        at_least("the time of a delay", self.time, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,9 @@ class AmdahlWork:
 
     def __post_init__(self) -> None:
         """Raise WorkloadError for a value out of range."""
-        _amount("the time of a work", self.time)
-        _amount("the data of a work", self.data)
-        if not 0 <= self.serial <= 1:
-            raise WorkloadError(f"serial is {shown(self.serial)}; give a number from 0 to 1")
+        at_least("the time of a work", self.time, 0)
+        at_least("the data of a work", self.data, 0)
+        part("serial", self.serial)
 
     def duration(self, nodes: int) -> float:
         """Return the duration on a number of nodes [s]."""
@@ -127,7 +126,7 @@ class Messages:
     def __post_init__(self) -> None:
         """Raise WorkloadError for a value out of range."""
         for sender, receiver, size in self.messages:
-            _amount("the size of a message", size)
+            at_least("the size of a message", size, 0)
             if not (type(sender) is type(receiver) is int and min(sender, receiver) >= 0):
                 ends = shown((sender, receiver))
                 raise WorkloadError(f"a message is between nodes {ends}; give numbers from 0 on")
@@ -156,7 +155,7 @@ class DiskTransfer:
 
     def __post_init__(self) -> None:
         """Raise WorkloadError for a value out of range."""
-        _amount("the data of a transfer", self.byte)
+        at_least("the data of a transfer", self.byte, 0)
         one_of("nodes", self.nodes, ("all", "root"))
 
 
@@ -261,10 +260,10 @@ class Job:
         """Raise WorkloadError for a value out of range."""
         who = f"job {self.id!r}:"
         for name in ("submit", "think_time"):
-            _amount(f"{who} {name}", getattr(self, name))
+            at_least(f"{who} {name}", getattr(self, name), 0)
         for name in ("walltime", "reserved"):
             if (given := getattr(self, name)) is not None:
-                _amount(f"{who} {name}", given)
+                at_least(f"{who} {name}", given, 0)
         one_of("kind", self.kind, get_args(JobKind))
         for name in ("size", "least", "most"):
             number = getattr(self, name)
@@ -389,16 +388,7 @@ def _log_of(
     return log
 
 
-def _amount(what: str, value: float) -> None:
-    """Raise WorkloadError unless a value is a finite number from 0 on."""
-    given: object = value
-    if not (
-        isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given < math.inf
-    ):
-        raise WorkloadError(f"{what} is {shown(value)}; give a finite number from 0 on")
-
-
 def _amounts(what: str, values: float | Iterable[float]) -> None:
     """Raise WorkloadError unless all values are finite numbers from 0 on."""
     for each in values if isinstance(values, tuple) else (values,):
-        _amount(what, each)
+        at_least(what, each, 0)
