@@ -39,7 +39,7 @@ from simplugin.jobs.policy import (
 )
 from simplugin.simulation.api import Actor, MessageQueue
 from simplugin.workloads.batch_jobs import AmdahlWork, Job, JobLog, known_duration
-from simplugin.workloads.parameter_ranges import one_of, whole
+from simplugin.workloads.parameter_ranges import at_least, one_of, whole
 
 # Time for which jobs wait for hosts that have failed [s].
 _LONGEST_REPAIR = 1e9
@@ -122,12 +122,11 @@ class JobConditions:
     def __post_init__(self) -> None:
         """Raise WorkloadError for a value out of range."""
         for name in _TIMES:
-            if not 0 <= getattr(self, name) < math.inf:
-                raise WorkloadError(f"{name} is {shown(getattr(self, name))}; give a time from 0 s")
+            at_least(name, getattr(self, name), 0)
         if not self.bandwidth > 0:
             raise WorkloadError(f"bandwidth is {shown(self.bandwidth)}; give byte/s above 0")
-        if not (self.checkpoint is None or 0 < self.checkpoint < math.inf):
-            raise WorkloadError(f"checkpoint is {shown(self.checkpoint)}; give a time above 0 s")
+        if self.checkpoint is not None:
+            at_least("checkpoint", self.checkpoint, 0, above=True)
         whole("restarts", self.restarts, 0)
         one_of("at_walltime", self.at_walltime, ("completed", "killed"))
         one_of("too_large", self.too_large, ("rejected", "blocks"))
