@@ -1,25 +1,38 @@
 """A workflow manager on a pool of machines, as Pegasus with HTCondor.
 
-The manager submits a workflow, prepares its directory, stages files in, hands ready tasks to free
-cores once a negotiation period, stages files out and registers them. Jobs of the manager itself
-each take a constant time; registrations are done one by one, as Pegasus does them by default.
+The manager submits a workflow, prepares its directory, stages files in, matches ready tasks with
+free cores, stages files out and registers them. Jobs of the manager itself each take a constant
+time; registrations are done one by one, as Pegasus does them by default.
 
     python scenarios/workflow_manager.py RUN.json...
 
-predicts makespans with the values of calibration.toml, beside the measured ones.
+predicts runs in WfFormat 1.0 to 1.6 with the values of calibration.toml and the number of machines
+of each file. It prints makespans beside the measured ones and, where a file states dates of tasks,
+the errors of their starts and ends.
 """
 
 from __future__ import annotations
 
 import json
-import lzma
 import sys
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 
+import numpy as np
+from scipy import stats
+
+from simplugin.core.errors import SimpluginError, WorkloadFileError
+from simplugin.formats import read_task_graph
+from simplugin.inputs.files import read_text
 from simplugin.platforms import Disk, Host, Link, LinkUse, Platform, Route, Zone
+from simplugin.scenarios import run_scenario
+from simplugin.scenarios.loading import read_toml, scenario_from
 
 SPEED = 1e9
+OWN = ("create_dir", "stage_in", "stage_out", "stage_inter", "register", "clean_up", "cleanup")
+# Where a file does not state them.
+ONE_EACH = ("create_dir", "stage_in", "stage_out", "register")
 
 
 def pool(machines=4, cores=48, bandwidth=125e6, disk=200e6):
@@ -34,23 +47,55 @@ def pool(machines=4, cores=48, bandwidth=125e6, disk=200e6):
 
 
 def read(file):
-    """Return the workflow in a file in WfFormat 1.0 to 1.4, which may be compressed (.xz)."""
-    data = Path(__file__).parent.joinpath(file).read_bytes()
-    return json.loads(lzma.decompress(data) if file.endswith(".xz") else data)["workflow"]
+    """Return the tasks of a run by name, the jobs of the manager by kind, and the execution.
+
+    A task has its runtime, parents, bytes of input and output, and the text of its start.
+    """
+    path = Path(__file__).parent / file
+    graph = read_task_graph(path, speed=SPEED)
+    workflow = json.loads(read_text(path, WorkloadFileError))["workflow"]
+    execution = workflow.get("execution", workflow)
+    specified = workflow.get("specification", {})
+    ran = execution.get("tasks") or execution.get("jobs")
+    sizes = {each["id"]: each["sizeInBytes"] for each in specified.get("files", ())}
+    written = {each["id"]: each.get("outputFiles", ()) for each in specified.get("tasks", ())}
+    executed = {each["id" if specified else "name"]: each for each in ran}
+    parents = {name: set() for name in graph.tasks}
+    for source, target in graph.edges:
+        parents[graph.tasks[target]].add(graph.tasks[source])
+    tasks, own = {}, Counter()
+    for name, byte in zip(graph.tasks, graph.byte, strict=True):
+        task = executed[name]
+        kind = next((each for each in OWN if name.startswith(each)), None)
+        if kind or task.get("type", "compute") != "compute":
+            own[kind] += 1
+            continue
+        output = sum(sizes[each] for each in written.get(name, ()))
+        for each in task.get("files", ()):
+            if each["link"].lower() == "output":
+                output += each.get("sizeInBytes", each.get("size"))
+        tasks[name] = {
+            "runtime": task.get("runtimeInSeconds", task.get("runtime")),
+            "input": float(byte),
+            "output": output,
+            "start": task.get("executedAt", task.get("startedAt")),
+            "parents": parents[name],
+        }
+    for task in tasks.values():
+        task["parents"] &= tasks.keys()
+    return tasks, own or Counter(ONE_EACH), execution
 
 
-def tasks_of(file):
-    """Return the tasks of a file by name; without a file those of a fork and join."""
-    if file:
-        return {task["name"]: task for task in read(file)["tasks"]}
-    middle = [f"part-{number}" for number in range(20)]
-    parents = {"split": [], **{name: ["split"] for name in middle}, "join": middle}
-    compute = {"type": "compute", "runtime": 1.0, "files": []}
-    return {name: {**compute, "parents": each} for name, each in parents.items()}
+def fork_and_join():
+    """Return the tasks of a small workflow."""
+    middle = {f"part-{number}": {"split"} for number in range(20)}
+    parents = {"split": set(), **middle, "join": set(middle)}
+    small = {"runtime": 1.0, "input": 0, "output": 0}
+    return {name: {**small, "parents": each} for name, each in parents.items()}
 
 
-async def manager(me, file="", submission=0.0, local=15.9, period=20.6, overhead=0.5):
-    """Run a workflow.
+async def manager(me, file="", submission=0.0, local=15.9, delay=19.0):
+    """Run a workflow; return the start and the end of each task.
 
     Parameters
     ----------
@@ -60,62 +105,99 @@ async def manager(me, file="", submission=0.0, local=15.9, period=20.6, overhead
         Time from the start to the first job [s].
     local : float
         Time of a job of the manager itself [s].
-    period : float
-        Time between two negotiations [s].
-    overhead : float
-        Start of a task on its machine [s].
+    delay : float
+        Time from a ready task and a free core to the start of the task [s].
     """
-    tasks = tasks_of(file)
-    own = Counter(name.split("_")[0] for name, task in tasks.items() if task["type"] != "compute")
-    await me.sleep_for(submission)
+    left, own, _ = read(file) if file else (fork_and_join(), Counter(), None)
     # The directory, then all transfers at once.
-    await me.sleep_for(local * (("create" in own) + ("stage" in own)))
-    left = {name: task for name, task in tasks.items() if task["type"] == "compute"}
-    parents = {name: set(task["parents"]) & left.keys() for name, task in left.items()}
-    done, running = set(), {}
-    machines = [host for host in me.hosts if host.name != "manager"]
-    free = {host.name: host.cores for host in machines}
+    before, after = own["create_dir"] + (own["stage_in"] > 0), own["stage_out"] > 0
+    await me.sleep_for(submission + local * before)
+    dates, free = {}, {host: host.cores for host in me.hosts if host.name != "manager"}
+    running = 0
     while left or running:
-        for name in [name for name in left if parents[name] <= done]:
-            host = max(machines, key=lambda each: free[each.name])
-            if free[host.name]:
-                free[host.name] -= 1
-                running[me.spawn(job, left.pop(name), overhead, host=host, name=name)] = host.name
-        await me.sleep_for(period)
-        for actor in [actor for actor in running if not actor.is_alive]:
-            done.add(actor.name)
-            free[running.pop(actor)] += 1
-    if any(name.startswith("stage_out") for name in tasks):
-        await me.sleep_for(local)
-    await me.sleep_for(local * own["register"])
+        for name in [name for name in left if left[name]["parents"] <= dates.keys()]:
+            host = max(free, key=lambda each: free[each])
+            if free[host]:
+                free[host] -= 1
+                running += 1
+                me.spawn(job, left.pop(name), delay, host=host, name=name)
+        name, host, *dates[name] = await me.mailbox("done").get()
+        free[host] += 1
+        running -= 1
+    await me.sleep_for(local * (after + own["register"]))
+    return dates
 
 
-async def job(me, task, overhead):
-    """Start, receive and write the files, compute, send files back."""
-    size = Counter()
-    for each in task["files"]:
-        size[each["link"]] += each["size"]
-    await me.sleep_for(overhead)
-    await me.sendto("manager", me.host, size["input"])
-    await me.host.disks[0].write(size["input"])
+async def job(me, task, delay):
+    """Wait, receive and write the files, compute, send files back with the dates."""
+    await me.sleep_for(delay)
+    await me.sendto("manager", me.host, task["input"])
+    await me.host.disks[0].write(task["input"])
+    start = me.now
     await me.execute(task["runtime"] * SPEED)
-    await me.sendto(me.host, "manager", size["output"])
+    done = (me.name, me.host, start, me.now)
+    await me.mailbox("done").put(done, task["output"])
+
+
+def date_errors(tasks, dates):
+    """Return text on the dates of tasks, predicted beside measured; both from their first start.
+
+    Mean absolute errors are relative to the span of the measured ones.
+    """
+    stated = {name: seconds(task["start"]) for name, task in tasks.items() if task["start"]}
+    if len(stated) < 2:
+        return "dates of tasks not stated"
+    starts = np.array(list(stated.values()))
+    measured = np.array([starts, starts + [tasks[each]["runtime"] for each in stated]])
+    predicted = np.array([dates[each] for each in stated]).T
+    measured, predicted = measured - starts.min(), predicted - predicted[0].min()
+    errors = np.abs(predicted - measured).mean(axis=1) / measured.max()
+    rank = stats.spearmanr(measured[0], predicted[0]).statistic
+    return (
+        f"{len(stated)} tasks: mean error of starts {errors[0]:.1%}, of ends {errors[1]:.1%}, "
+        f"rank correlation of starts {rank:.2f}"
+    )
+
+
+def seconds(date):
+    """Return a date in ISO 8601, or in the form of Pegasus' logs (``05-10-23T16:23:32Z``) [s]."""
+    try:
+        return datetime.fromisoformat(date).timestamp()
+    except ValueError:
+        return datetime.strptime(date, "%m-%d-%yT%H:%M:%S%z").timestamp()
+
+
+def predict(path):
+    """Return the predicted makespan of a run, dates of its tasks, and what `read` says of it."""
+    place = Path(__file__).with_name("calibration.toml")
+    document, _ = read_toml(place)
+    found = read(path)
+    machines = len(found[-1].get("machines", ())) or document["platform"]["parameters"]["machines"]
+    document["platform"]["parameters"]["machines"] = machines
+    document["workload"]["actors"][0]["args"]["file"] = str(path.resolve())
+    outcome = run_scenario(scenario_from(document, place))
+    return outcome.row["makespan"], outcome.result.value_of("manager"), *found
 
 
 def main(files):
-    """Print predicted and measured makespans."""
-    from simplugin.scenarios import run_scenario
-    from simplugin.scenarios.loading import read_toml, scenario_from
-
-    place = Path(__file__).with_name("calibration.toml")
-    document, _ = read_toml(place)
+    """Print predicted and measured makespans, and the errors of dates."""
+    errors = []
     for file in files:
-        path = str(Path(file).resolve())
-        document["workload"]["actors"][0]["args"]["file"] = path
-        predicted = run_scenario(scenario_from(document, place)).row["makespan"]
-        measured = read(path).get("makespan")
-        error = f"{predicted / measured - 1:+.1%} of {measured:g} s" if measured else "not measured"
-        print(f"{Path(file).name}: {predicted:.1f} s, {error}")
+        try:
+            makespan, dates, tasks, _, execution = predict(Path(file))
+            starts = date_errors(tasks, dates)
+        except SimpluginError as error:
+            sys.exit(str(error))
+        except ValueError as error:
+            sys.exit(f"{file}: {error}")
+        text = "not measured"
+        if measured := execution.get("makespan", execution.get("makespanInSeconds")):
+            errors.append(makespan / measured - 1)
+            text = f"{errors[-1]:+.1%} of {measured:g} s"
+        print(f"{Path(file).name}: {makespan:.1f} s, {text}; {starts}")
+    if errors:
+        sizes = np.abs(errors)
+        print(f"error of makespans: mean {sizes.mean():.1%}, largest {sizes.max():.1%}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 Optimisers of scipy call a function of one point, and wait. Here they are deterministic and run
 again from their beginnings whenever further losses are known, until each stops at a point of which
 the loss is unknown. So several searches go on side by side, and a killed search goes on from the
-store, without an optimiser whose state would have to be saved.
+store, without an optimiser whose state would have to be saved. CMA-ES and Optuna's TPE are asked
+and told: with the same seed and losses, they ask for the same points again.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ _INITIAL = 0.25
 # Edge of the first simplex.
 _EDGE = 0.1
 DESIGNS = ("sobol", "latin-hypercube")
+# Loss of a failed run for CMA-ES, which uses ranks and differences.
+_FAILED = 1e300
+# Standard deviation of the first generation of CMA-ES.
+_SPREAD = 1 / 6
+_Evaluate = Callable[[Sequence[Point]], bool]
 _Search = Callable[[Callable[[NDArray[np.float64]], float]], object]
 
 
@@ -80,6 +86,12 @@ def search(
     if is_design or not known:
         return known
     best = sorted(known, key=lambda each: known[each])
+    if method == "cma-es":
+        _cma_es(known, evaluate, seed)
+        return known
+    if method == "tpe":
+        _tpe(known, evaluate, starts, seed)
+        return known
     searches = _searches(method, best, starts, seed)
     while True:
         wanted = [point for each in searches for point in _unknown(each, known)]
@@ -95,6 +107,56 @@ def design(method: str, dimensions: int, count: int, seed: int) -> list[Point]:
         # A power of two keeps the balance; the first ones are taken.
         drawn = qmc.Sobol(dimensions, seed=seed).random_base2(max(1, (count - 1).bit_length()))
     return [tuple(map(float, each)) for each in drawn[:count]]
+
+
+def _cma_es(known: Mapping[Point, float], evaluate: _Evaluate, seed: int) -> None:
+    """Evaluate generations of CMA-ES [1]_, from the best point that is known.
+
+    References
+    ----------
+    .. [1] N. Hansen (2016). The CMA Evolution Strategy: A Tutorial. arXiv:1604.00772.
+    """
+    import cmaes
+
+    best = np.array(min(known, key=lambda each: known[each]))
+    box = np.tile([0.0, 1.0], (len(best), 1))
+    evolution = cmaes.CMA(mean=best, sigma=_SPREAD, bounds=box, seed=seed)
+    while not evolution.should_stop():
+        asked = [evolution.ask() for _ in range(evolution.population_size)]
+        points = [tuple(map(float, each)) for each in asked]
+        if not evaluate(points) or not all(each in known for each in points):
+            return
+        evolution.tell(
+            [(each, min(known[point], _FAILED)) for each, point in zip(asked, points, strict=True)]
+        )
+
+
+def _tpe(known: Mapping[Point, float], evaluate: _Evaluate, starts: int, seed: int) -> None:
+    """Evaluate points of tree-structured Parzen estimators [1]_, `starts` at a time.
+
+    References
+    ----------
+    .. [1] J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl (2011). Algorithms for Hyper-Parameter
+       Optimization. NIPS.
+    """
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    names = [str(at) for at in range(len(next(iter(known))))]
+    ranges: dict[str, Any] = {
+        name: optuna.distributions.FloatDistribution(0.0, 1.0) for name in names
+    }
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, multivariate=True))
+    for point, loss in known.items():
+        shares = dict(zip(names, point, strict=True))
+        study.add_trial(optuna.create_trial(params=shares, distributions=ranges, value=loss))
+    while True:
+        trials = [study.ask(ranges) for _ in range(starts)]
+        points = [tuple(each.params[name] for name in names) for each in trials]
+        if not evaluate(points) or not all(each in known for each in points):
+            return
+        for trial, point in zip(trials, points, strict=True):
+            study.tell(trial, known[point])
 
 
 def _searches(method: str, best: Sequence[Point], starts: int, seed: int) -> list[_Search]:

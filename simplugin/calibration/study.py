@@ -6,12 +6,13 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from simplugin.calibration.measurements import (
     Loss,
@@ -38,6 +39,8 @@ from simplugin.scenarios.substitutions import path_of
 from simplugin.scenarios.sweeps import KeyAssignment, flatten
 
 TABLE = "calibrate"
+# Packages of methods that an extra installs.
+_PACKAGES = {"cma-es": "cmaes", "tpe": "optuna"}
 _DIGITS = 9
 
 
@@ -158,9 +161,10 @@ class CalibrateSection(Section):
         ``module:function`` of predicted and measured values, arrays of shape (n_rows, n_metrics).
     method : str
         The search after its initial Sobol points: ``nelder-mead``, ``powell``,
-        ``differential-evolution``; ``sobol`` or ``latin-hypercube`` for such points only.
+        ``differential-evolution``, and ``cma-es`` and ``tpe`` of the extra ``calibrate``;
+        ``sobol`` or ``latin-hypercube`` for such points only.
     starts : int
-        Number of local searches, which run side by side.
+        Number of local searches, which run side by side, or of points of ``tpe`` at a time.
     evaluations : int
         Number of points of the parameters at which all fitted rows are run; a linear model of the
         result can need a few more.
@@ -181,13 +185,29 @@ class CalibrateSection(Section):
     held_out: list[str] | HeldOutColumn | HeldOutFolds = Field(default_factory=list)
     loss: Literal["rms", "mean", "median", "largest"] | Reference = "rms"
     method: Literal[
-        "nelder-mead", "powell", "differential-evolution", "sobol", "latin-hypercube"
+        "nelder-mead",
+        "powell",
+        "differential-evolution",
+        "cma-es",
+        "tpe",
+        "sobol",
+        "latin-hypercube",
     ] = "nelder-mead"
     starts: Annotated[int, Field(ge=1)] = 3
     evaluations: Annotated[int, Field(ge=4)] = 200
     seconds: Annotated[Time, POSITIVE] | None = None
     repeat: dict[str, Any] = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0)] = 0
+
+    @field_validator("method")
+    @classmethod
+    def _installed(cls, value: str) -> str:
+        """Raise unless the package of a method is installed."""
+        package = _PACKAGES.get(value)
+        if package is not None and find_spec(package) is None:
+            message = f"{{key}} is {value!r}, which needs {package}"
+            raise InvalidValueError(message, "pip install 'simplugin[calibrate]'")
+        return value
 
     @property
     def weight_list(self) -> list[float]:
@@ -365,6 +385,9 @@ def _refuse_unknown(
     for name in section.weights.keys() - section.metrics.keys():
         remedy = suggestion(name, section.metrics, "there are")
         problems.append(InputProblem((TABLE, "weights", name), "{key} is no metric", remedy))
+    if section.method == "cma-es" and len(keys["parameters"]) < 2:
+        remedy = "add one, or choose another method"
+        problems.append(InputProblem((TABLE, "method"), "{key} needs two parameters", remedy))
     if len(section.repeat) > 1 or not all(isinstance(v, list) for v in section.repeat.values()):
         remedy = "give one quoted key with a list of values"
         problems.append(InputProblem((TABLE, "repeat"), "{key} is not one list", remedy))

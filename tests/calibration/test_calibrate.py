@@ -1,6 +1,7 @@
 """Calibrations of scenarios whose true parameters are known."""
 
 import json
+import sys
 import tomllib
 from collections import Counter
 from contextlib import closing, suppress
@@ -34,9 +35,13 @@ class _CountingRunners(LocalRunners):
         return records
 
 
-def test_killed_calibrations_go_on(tmp_path, simplugin):
+@pytest.mark.parametrize(
+    ("method", "evaluations"), [("nelder-mead", 70), ("cma-es", 30), ("tpe", 30)]
+)
+def test_killed_calibrations_go_on(tmp_path, simplugin, method, evaluations):
     """Stopped again and again, a calibration ends as one that was never stopped."""
-    options = 'held_out = ["r2"]\nevaluations = 70'
+    require(method)
+    options = f'held_out = ["r2"]\nevaluations = {evaluations}\nmethod = "{method}"'
     file = write_study(tmp_path, options=options, step=2)
     study, store = load_study(file), tmp_path / "stopped.sqlite"
     found, stops = None, 0
@@ -64,6 +69,13 @@ def test_killed_calibrations_go_on(tmp_path, simplugin):
     assert scenario.platform.parameters == values
     makespan = run_scenario(scenario).row["makespan"]
     assert makespan == pytest.approx(duration(1e9, 1e6, **values), rel=5e-3)
+
+
+def require(method):
+    """Skip a test of a method that an extra installs, where it is missing."""
+    if method in ("cma-es", "tpe"):
+        pytest.importorskip("cmaes")
+        pytest.importorskip("optuna")
 
 
 def test_true_values_are_in_intervals(tmp_path):
@@ -111,9 +123,12 @@ def test_folds(tmp_path):
     assert losses["held_out"]["uncalibrated"] > 0.5
 
 
-@pytest.mark.parametrize("method", ["nelder-mead", "powell", "differential-evolution"])
+@pytest.mark.parametrize(
+    "method", ["nelder-mead", "powell", "differential-evolution", "cma-es", "tpe"]
+)
 def test_searches_find_a_known_minimum(method):
     """Each search beats a sample of the same size, asks nothing twice and is repeatable."""
+    require(method)
     asked = []
 
     def losses(points):
@@ -131,6 +146,29 @@ def test_searches_find_a_known_minimum(method):
     reached = least(method)
     assert reached < 1e-3 * least("sobol")
     assert reached == least(method)
+
+
+@pytest.mark.parametrize("method", ["cma-es", "tpe"])
+def test_samplers_pass_failed_runs(method):
+    """Failures in half of the range end no search."""
+    require(method)
+
+    def losses(points):
+        """Return a bowl with its minimum beside the failures."""
+        return [(x - 0.6) ** 2 + y**2 if x > 0.5 else np.inf for x, y in points]
+
+    options = {"starts": 4, "seed": 3, "evaluations": 200, "spent": lambda: False}
+    found = search(method, 2, losses, **options)
+    assert len(found) == 200
+    assert min(found.values()) < 1e-3
+
+
+def test_without_the_extra_it_is_named(tmp_path, monkeypatch):
+    """A method whose package is missing is refused with its line and the extra."""
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(ScenarioError, match=r"simplugin\[calibrate\]") as caught:
+        load_study(write_study(tmp_path, options='method = "tpe"'))
+    assert caught.value.line is not None
 
 
 def test_losses_of_weighted_metrics():
