@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from simplugin.calibration.calibrating import calibrate_predictions
+from simplugin.calibration.search import search
 from simplugin.calibration.study import load_study
 
 MODULE = """
@@ -56,6 +57,8 @@ platform.parameters.latency = {{ low = 1e-5, high = 1e-2, scale = "log" }}
 platform.parameters.bandwidth = {{ low = 1e7, high = 1e9, scale = "log" }}
 {parameters}
 """
+METHODS = ("nelder-mead", "powell", "differential-evolution", "cma-es", "tpe")
+METHODS += ("sobol", "latin-hypercube")
 TRUE = {"speed": 2.3e9, "latency": 4e-4, "bandwidth": 7e7}
 CASES = [(flops, size) for flops in (1e6, 1e8, 1e9) for size in (1e2, 1e5, 1e7, 1e8)]
 
@@ -130,25 +133,44 @@ def coverage(directory, problems=100):
         print(f"| {kind} |", " | ".join(map(str, counts.values())), "|")
 
 
-def searches(directory, problems=20):
-    """Print quantiles of the evaluations until the loss is within 10 % of the best known."""
-    methods = ("nelder-mead", "powell", "differential-evolution", "sobol", "latin-hypercube")
-    needed = {method: [] for method in methods}
+def history(method, study, predictions, seed, evaluations):
+    """Return the loss of each evaluation of a search; infinite after its end."""
+    found = np.full(evaluations, np.inf)
+    done = []
+
+    def losses(points):
+        """Return losses, and keep them."""
+        predicted = predictions.predict(points, range(len(study.rows)))
+        new = [study.loss(each, study.measured) for each in predicted]
+        done.extend(new)
+        return new
+
+    options = {"starts": 3, "seed": seed, "evaluations": evaluations}
+    search(method, len(TRUE), losses, spent=lambda: False, **options)
+    found[: len(done)] = done
+    return found
+
+
+def searches(directory, problems=20, evaluations=400):
+    """Print quantiles of the evaluations until the loss is near the best that any search found.
+
+    Each method has the same number of evaluations; no steps of Gauss and Newton follow.
+    """
+    histories = {method: [] for method in METHODS}
     for seed in range(problems):
-        history = {}
-        for method in methods:
-            options = f'method = "{method}"\nevaluations = 400'
-            file = write_study(directory, seed, options=options, true=drawn(seed))
-            history[method] = np.array(calibrate_predictions(*closed_form(file)).history)
-        goal = 1.1 * min(each.min() for each in history.values())
-        for method, losses in history.items():
-            reached = np.flatnonzero(losses <= goal)
-            needed[method].append(reached[0] + 1 if len(reached) else np.inf)
-    print(f"| evaluations, {problems} problems | 25 % | median | 75 % | not reached |")
-    for method, counts in needed.items():
-        # An order statistic, since infinite ones cannot be interpolated.
-        parts = np.percentile(counts, [25, 50, 75], method="higher")
-        print(f"| {method} |", *(f"{each:.0f} |" for each in parts), np.isinf(counts).sum(), "|")
+        problem = closed_form(write_study(directory, seed, true=drawn(seed)))
+        for method, found in histories.items():
+            found.append(history(method, *problem, seed, evaluations))
+    best = np.min([np.min(each, axis=1) for each in histories.values()], axis=0)
+    for factor in (5.0, 2.0, 1.1):
+        print(f"| evaluations to {factor} times the best loss | 25 % | 50 % | 75 % | not reached |")
+        for method, each in histories.items():
+            reached = np.array(each) <= factor * best[:, None]
+            counts = np.where(reached.any(axis=1), reached.argmax(axis=1) + 1, np.inf)
+            # An order statistic, since infinite ones cannot be interpolated.
+            parts = np.percentile(counts, [25, 50, 75], method="higher")
+            numbers = " | ".join(f"{part:.0f}" if part < np.inf else "-" for part in parts)
+            print(f"| {method} | {numbers} | {np.isinf(counts).sum()} |")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ CpuModel = Literal["Cas01"]
 HostSolver = Literal["fairbottleneck", "bmf"]
 CpuOptim = Literal["Lazy", "TI", "Full"]
 NetworkOptim = Literal["Lazy", "Full"]
+Factors = float | str | Mapping[str, float]
 
 _EXTRA_NAME = re.compile(r"[A-Za-z][\w-]*(/[\w-]+)*")
 
@@ -55,6 +56,13 @@ def _solver(value: Any) -> str:
         known = " or ".join(map(repr, get_args(HostSolver)))
         raise UnitError(f"{value!r} solves no parallel tasks", f"choose {known}")
     return str(value)
+
+
+def _factors(value: Any) -> Any:
+    """Return SimGrid's text for factors by size, and anything else as it is."""
+    if not isinstance(value, Mapping):
+        return value
+    return ";".join(f"{size}:{factor}" for size, factor in value.items())
 
 
 def _item(name: str, read: Callable[[Any], Any] | None = None) -> Any:
@@ -85,9 +93,10 @@ class SimGridOptions:
         ``cpu/model``.
     host_solver : {"fairbottleneck", "bmf"}, optional
         ``host/solver``: how parallel tasks share resources.
-    bandwidth_factor, latency_factor : float or str, optional
-        ``network/bandwidth-factor`` and ``network/latency-factor``: a number, or factors by
-        message size [byte] such as ``"65472:0.94;15424:0.69;0:0.81"``.
+    bandwidth_factor, latency_factor : float, str or mapping, optional
+        ``network/bandwidth-factor`` and ``network/latency-factor``: a number, or factors of
+        messages above certain sizes [byte], such as ``"65472:0.94;15424:0.69;0:0.81"`` or
+        ``{"0": 0.81, "15424": 0.69, "65472": 0.94}``.
     tcp_gamma : float, optional
         ``network/TCP-gamma``, the largest TCP window [byte]: a transfer gets at most the bandwidth
         factor times gamma / (2 latency), where the latency is that of its route without the latency
@@ -133,8 +142,8 @@ class SimGridOptions:
     host_model: HostModel | None = _item("host/model")
     cpu_model: CpuModel | None = _item("cpu/model")
     host_solver: HostSolver | None = _item("host/solver", _solver)
-    bandwidth_factor: float | str | None = _item("network/bandwidth-factor")
-    latency_factor: float | str | None = _item("network/latency-factor")
+    bandwidth_factor: Factors | None = _item("network/bandwidth-factor", _factors)
+    latency_factor: Factors | None = _item("network/latency-factor", _factors)
     tcp_gamma: float | None = _item("network/TCP-gamma", parse_size)
     weight_s: float | None = _item("network/weight-S", parse_size)
     crosstraffic: bool | None = _item("network/crosstraffic", _truth)
