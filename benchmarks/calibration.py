@@ -6,9 +6,8 @@ which the benchmark uses in place of runs. A test compares the two.
     python benchmarks/calibration.py
 
 Of 100 problems, profiles of 95 % held the true speed, latency and bandwidth in 93, 93 and 96, and
-bootstraps in 87, 89 and 89. The median of the evaluations to a loss within 10 % of the best, over
-20 problems, was 160 with Nelder-Mead and 196 with Powell; differential evolution reached it in 3
-problems within its 240 evaluations, Sobol points and Latin hypercubes in none within 400.
+bootstraps in 87, 89 and 89. The evaluations of searches are in
+``docs/decisions/calibration-searches.md``.
 """
 
 import csv

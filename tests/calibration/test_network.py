@@ -51,7 +51,7 @@ class _TransferTimes:
 
 def study_in(place, seed=0, free_bandwidth=False):
     """Return a copy of the study with the table of a seed, perhaps with a free bandwidth."""
-    shutil.copytree(STUDIES, place, ignore=shutil.ignore_patterns("*.sqlite*", "__pycache__"))
+    shutil.copytree(STUDIES, place, ignore=shutil.ignore_patterns("out", "__pycache__"))
     with (place / "network.csv").open("w") as table, contextlib.redirect_stdout(table):
         KNOWN["main"](seed)
     file = place / "network.toml"
