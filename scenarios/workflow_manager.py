@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -46,14 +47,35 @@ def pool(machines=4, cores=48, bandwidth=125e6, disk=200e6):
     return Platform((Zone("pool", "Full", (*hosts, *links), tuple(routes)),))
 
 
-def read(file):
-    """Return the tasks of a run by name, the jobs of the manager by kind, and the execution.
+@dataclass(frozen=True)
+class Run:
+    """A run in a file.
 
-    A task has its runtime, parents, bytes of input and output, and the text of its start.
+    Attributes
+    ----------
+    tasks : dict
+        Of each task by name its runtime, parents, bytes of input and output, and text of its start.
+    own : dict of str to int
+        Number of jobs of the manager of each kind.
+    machines, makespan
+        Their number and the time [s]; None if they are not stated.
+    assumed : list of str
+        Notes on what the file does not state.
     """
+
+    tasks: dict
+    own: dict
+    machines: int | None
+    makespan: float | None
+    assumed: list
+
+
+def read(file):
+    """Return the run in a file."""
     path = Path(__file__).parent / file
     graph = read_task_graph(path, speed=SPEED)
-    workflow = json.loads(read_text(path, WorkloadFileError))["workflow"]
+    document = json.loads(read_text(path, WorkloadFileError))
+    workflow = document["workflow"]
     execution = workflow.get("execution", workflow)
     specified = workflow.get("specification", {})
     ran = execution.get("tasks") or execution.get("jobs")
@@ -67,8 +89,9 @@ def read(file):
     for name, byte in zip(graph.tasks, graph.byte, strict=True):
         task = executed[name]
         kind = next((each for each in OWN if name.startswith(each)), None)
-        if kind or task.get("type", "compute") != "compute":
+        if kind:
             own[kind] += 1
+        if kind or task.get("type", "compute") != "compute":
             continue
         output = sum(sizes[each] for each in written.get(name, ()))
         for each in task.get("files", ()):
@@ -83,7 +106,15 @@ def read(file):
         }
     for task in tasks.values():
         task["parents"] &= tasks.keys()
-    return tasks, own or Counter(ONE_EACH), execution
+    assumed = [] if own else ["one job of the manager of each kind"]
+    machines = len(execution.get("machines", ())) or None
+    if machines is None:
+        assumed.append("the machines of calibration.toml")
+    system = (document.get("wms") or document.get("runtimeSystem") or {}).get("name", "Pegasus")
+    if system.lower() != "pegasus":
+        assumed.append(f"{system} works like Pegasus")
+    makespan = float(execution.get("makespan", execution.get("makespanInSeconds", 0))) or None
+    return Run(tasks, own or Counter(ONE_EACH), machines, makespan, assumed)
 
 
 def fork_and_join():
@@ -108,7 +139,8 @@ async def manager(me, file="", submission=0.0, local=15.9, delay=19.0):
     delay : float
         Time from a ready task and a free core to the start of the task [s].
     """
-    left, own, _ = read(file) if file else (fork_and_join(), Counter(), None)
+    run = read(file) if file else Run(fork_and_join(), Counter(), None, None, [])
+    left, own = dict(run.tasks), run.own
     # The directory, then all transfers at once.
     before, after = own["create_dir"] + (own["stage_in"] > 0), own["stage_out"] > 0
     await me.sleep_for(submission + local * before)
@@ -168,15 +200,15 @@ def seconds(date):
 
 
 def predict(path):
-    """Return the predicted makespan of a run, dates of its tasks, and what `read` says of it."""
+    """Return a run, its predicted makespan, and the predicted dates of its tasks."""
     place = Path(__file__).with_name("calibration.toml")
     document, _ = read_toml(place)
-    found = read(path)
-    machines = len(found[-1].get("machines", ())) or document["platform"]["parameters"]["machines"]
-    document["platform"]["parameters"]["machines"] = machines
+    run = read(path)
+    if run.machines:
+        document["platform"]["parameters"]["machines"] = run.machines
     document["workload"]["actors"][0]["args"]["file"] = str(path.resolve())
     outcome = run_scenario(scenario_from(document, place))
-    return outcome.row["makespan"], outcome.result.value_of("manager"), *found
+    return run, outcome.row["makespan"], outcome.result.value_of("manager")
 
 
 def main(files):
@@ -184,17 +216,17 @@ def main(files):
     errors = []
     for file in files:
         try:
-            makespan, dates, tasks, _, execution = predict(Path(file))
-            starts = date_errors(tasks, dates)
+            run, makespan, dates = predict(Path(file))
+            parts = [date_errors(run.tasks, dates), *(f"assumed: {each}" for each in run.assumed)]
         except SimpluginError as error:
             sys.exit(str(error))
         except ValueError as error:
             sys.exit(f"{file}: {error}")
         text = "not measured"
-        if measured := execution.get("makespan", execution.get("makespanInSeconds")):
-            errors.append(makespan / measured - 1)
-            text = f"{errors[-1]:+.1%} of {measured:g} s"
-        print(f"{Path(file).name}: {makespan:.1f} s, {text}; {starts}")
+        if run.makespan:
+            errors.append(makespan / run.makespan - 1)
+            text = f"{errors[-1]:+.1%} of {run.makespan:g} s"
+        print(f"{Path(file).name}: {makespan:.1f} s, {text}; {'; '.join(parts)}")
     if errors:
         sizes = np.abs(errors)
         print(f"error of makespans: mean {sizes.mean():.1%}, largest {sizes.max():.1%}")
