@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from simplugin.calibration.error_patterns import ErrorPattern, error_patterns, pattern_texts
 from simplugin.calibration.evaluation import Evaluator, Point
 from simplugin.calibration.intervals import (
     LocalModel,
@@ -31,6 +32,8 @@ from simplugin.scenarios.loading import SCENARIO_KEYS
 
 # Share of the budget for the search; the rest is for intervals.
 _SEARCH = 0.6
+# Evaluations of a fit and a profile at most: of all parameters once, and of each parameter.
+_FIT, _PROFILE = 21, 22
 # Values of a parameter without derivative that are compared.
 _MOST_VALUES = 10
 
@@ -46,13 +49,21 @@ class CalibratedParameter:
     value : object
         The best value.
     profile, bootstrap : tuple of two values, optional
-        Intervals of 95 %; the profile is that of the sum of squared relative errors. None if the
-        measured values are too few, and for choices and whole numbers.
+        Intervals of 95 %. None if the measured values are too few, and for choices and whole
+        numbers.
     plausible : tuple, optional
         Of choices and whole numbers: the values that the measured ones do not exclude, all other
         parameters unchanged.
     identified : bool
         False if the measured values do not determine it.
+    curve : tuple of (value, float)
+        The profile: root of the mean squared relative error, whichever the loss is, at values of
+        the parameter; all others are fitted again, except for choices and whole numbers.
+    limit : float, optional
+        Value of the curve up to which values of the parameter are not excluded.
+    is_linear : bool
+        True if `profile` is that of the linear model around the best values, for want of
+        evaluations.
     """
 
     key: str
@@ -61,6 +72,9 @@ class CalibratedParameter:
     bootstrap: tuple[Any, Any] | None
     plausible: tuple[Any, ...] | None
     identified: bool
+    curve: tuple[tuple[Any, float], ...]
+    limit: float | None
+    is_linear: bool
 
 
 @dataclass(frozen=True)
@@ -104,14 +118,20 @@ class Calibration:
         Mean signed relative error of each metric in the fitted rows.
     values : tuple of PredictedValue
         Measured and predicted values.
+    patterns : tuple of ErrorPattern
+        Tests whether errors depend on columns of the table, by p value.
     history : tuple of float
         Loss of each evaluation of the search, in order; infinite where a run failed.
+    tried : tuple of tuple
+        Values of the parameters at each of these evaluations.
     runs, failed : int
         Numbers of runs.
     seconds : float
         Sum of their real time [s].
     within_budget : bool
-        False if the intervals are those of the linear model, for want of evaluations.
+        False if an interval is that of the linear model, for want of evaluations.
+    enough : int
+        Number of evaluations with which none is.
     """
 
     title: str
@@ -121,17 +141,46 @@ class Calibration:
     losses: Mapping[str, Mapping[str, float]]
     systematic: Mapping[str, float]
     values: tuple[PredictedValue, ...]
+    patterns: tuple[ErrorPattern, ...]
     history: tuple[float, ...]
+    tried: tuple[tuple[Any, ...], ...]
     runs: int
     failed: int
     seconds: float
     within_budget: bool
+    enough: int
 
     def document(self) -> dict[str, Any]:
         """Return the result as plain data for JSON."""
         found = asdict(self)
         found["history"] = [each if math.isfinite(each) else None for each in self.history]
+        found["findings"] = self.findings()
         return found
+
+    def findings(self) -> list[str]:
+        """Return in sentences what limits the result."""
+        found = []
+        for names in self.not_identified:
+            act = "act alike" if len(names) > 1 else "has little effect"
+            found.append(f"{' and '.join(names)}: {act} in these measured values")
+        if linear := [each.key for each in self.parameters if each.is_linear]:
+            found.append(
+                f"the budget was spent before all intervals were profiled: that of"
+                f" {', '.join(linear)} supposes that errors are linear in the parameters;"
+                f" {self.enough} evaluations are enough for profiles"
+            )
+        if self.loss != "rms" and any(each.profile for each in self.parameters):
+            found.append(
+                f"profiles are of squared relative errors, although the loss is {self.loss}"
+            )
+        group = "held_out" if "held_out" in self.losses else "fitted"
+        losses = self.losses[group]
+        if losses["calibrated"] >= losses["constant_factor"]:
+            found.append(
+                f"the calibrated scenario predicts {group.replace('_', '-')} rows no better than"
+                " the uncalibrated one times a constant factor"
+            )
+        return [*found, *pattern_texts(self.patterns)]
 
 
 class Predictions(Protocol):
@@ -156,12 +205,14 @@ class _Calibrator:
         self.evaluations = 0
         self.seconds_before = 0.0
         self.history: list[float] = []
+        self.points: list[Point] = []
 
     def losses(self, rows: Sequence[int], points: Sequence[Point]) -> list[float]:
         """Return the losses at points; infinite where a run failed."""
         found = [self.loss(each, rows) for each in self.evaluator.predict(points, rows)]
         self.evaluations += len(points)
         self.history += found
+        self.points += points
         least = min(self.history)
         self.tell(f"{len(self.history)} evaluations, least loss {least:.4g}")
         return found
@@ -242,24 +293,42 @@ class _Calibrator:
         unknown = {} if model is None else dict.fromkeys(sum(unidentified(model, names), ()))
         found = []
         for at, (key, table) in enumerate(tables.items()):
-            profile = sample = plausible = None
+            interval = profile = sample = plausible = limit = None
+            curve: Sequence[tuple[float, float]] = ()
             if not table.is_continuous:
-                plausible = self.plausible(rows, best, at, table)
+                plausible, curve, limit = self.plausible(rows, best, at, table)
             elif model is not None and model.degrees > 0:
-                low, high = profile_interval(residuals, model, at, self.spent)
-                profile = (table.value(low), table.value(high))
+                interval = profile_interval(residuals, model, at, self.spent)
+                curve, limit = interval.points, model.limit
+                profile = (table.value(interval.low), table.value(interval.high))
                 if drawn is not None:
                     sample = (table.value(drawn[0][at]), table.value(drawn[1][at]))
-            value = table.value(best[at])
             is_open = plausible is not None and len(plausible) > 1
-            identified = not is_open and key not in unknown
-            found.append(CalibratedParameter(key, value, profile, sample, plausible, identified))
+            of_values = len(rows) * len(self.study.metrics)
+            found.append(
+                CalibratedParameter(
+                    key=key,
+                    value=table.value(best[at]),
+                    profile=profile,
+                    bootstrap=sample,
+                    plausible=plausible,
+                    identified=not is_open and key not in unknown,
+                    curve=tuple(
+                        (table.value(share), math.sqrt(each / of_values)) for share, each in curve
+                    ),
+                    limit=limit and math.sqrt(limit / of_values),
+                    is_linear=interval is not None and interval.is_linear,
+                )
+            )
         return found
 
     def plausible(
         self, rows: Sequence[int], best: Point, at: int, table: ParameterTable
-    ) -> tuple[Any, ...]:
-        """Return the values of a parameter without derivative that are not excluded."""
+    ) -> tuple[tuple[Any, ...], list[tuple[float, float]], float]:
+        """Return the values of a parameter without derivative that are not excluded.
+
+        Then the sums of squares at the values that were compared, and the limit of these sums.
+        """
         parts = 4 * _MOST_VALUES
         shares = {table.number(each / parts): each / parts for each in range(parts + 1)}
         kept = list(shares.values())[:: max(1, math.ceil(len(shares) / _MOST_VALUES))]
@@ -267,11 +336,10 @@ class _Calibrator:
         sums = np.sum(self.residuals(rows, points) ** 2, axis=1)
         n_values = len(rows) * len(self.study.metrics)
         degrees = max(1, n_values - len(self.study.parameters))
-        most = max(sums[0], 1e-18) * (1 + 4 / degrees)
-        values = [table.value(point[at]) for point in points]
-        return tuple(
-            dict.fromkeys(value for value, each in zip(values, sums, strict=True) if each <= most)
-        )
+        most = float(max(sums[0], 1e-18) * (1 + 4 / degrees))
+        tried = [(point[at], float(each)) for point, each in zip(points, sums, strict=True)]
+        values = dict.fromkeys(table.value(share) for share, each in tried if each <= most)
+        return tuple(values), sorted(each for each in tried if math.isfinite(each[1])), most
 
     def factors(self, predicted: NDArray[np.float64], rows: Sequence[int]) -> NDArray[np.float64]:
         """Return the factor for each metric with the least loss."""
@@ -338,7 +406,7 @@ def calibrate_predictions(
     else:
         held_out = list(study.held_out[0])
     rows = [row for row in every if study.has_folds or row not in held_out]
-    work.history = []
+    work.history, work.points = [], []
     best = work.best(rows)
     free = [at for at, each in enumerate(study.parameters.values()) if each.is_continuous]
     model = None
@@ -348,7 +416,6 @@ def calibrate_predictions(
         both = [work.loss(each, rows) for each in evaluator.predict([best, refined], rows)]
         best = refined if both[1] < both[0] else best
     parameters = work.parameters(rows, best, model)
-    within_budget = not work.spent()
     predicted = evaluator.predict([best], every)[0]
     factors = work.factors(plain[rows], rows)
     groups = {"fitted": (rows, predicted, plain * factors)}
@@ -385,11 +452,19 @@ def calibrate_predictions(
             for at, row in enumerate(study.rows)
             for number, metric in enumerate(study.metrics)
         ),
+        patterns=error_patterns(
+            [row.cells for row in study.rows],
+            study.metrics,
+            relative_errors(shown, work.measured),
+            {study.section.name, *study.section.metrics.values()},
+        ),
         history=tuple(work.history),
+        tried=tuple(tuple(study.values(each).values()) for each in work.points),
         runs=evaluator.runs,
         failed=evaluator.failed,
         seconds=evaluator.seconds,
-        within_budget=within_budget,
+        within_budget=not any(each.is_linear for each in parameters),
+        enough=math.ceil((_FIT + _PROFILE * len(free)) / (1 - _SEARCH)),
     )
 
 
@@ -397,9 +472,7 @@ def calibrated_scenario(study: Study, found: Calibration) -> str:
     """Return the scenario file of a study with the best values, as TOML."""
     settings = [study.assignment("parameters", each.key, each.value) for each in found.parameters]
     document = study.campaign.variations.scenario(settings)
-    lines = [
-        f"# Calibrated by {study.campaign.place.name}; loss {found.loss}: " + _loss_text(found)
-    ]
+    lines = [f"# Calibrated by {study.campaign.place.name}; loss {found.loss}: " + loss_text(found)]
     lines += [
         f"{_key(name)} = {_toml(value)}"
         for name, value in document.items()
@@ -412,7 +485,7 @@ def calibrated_scenario(study: Study, found: Calibration) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _loss_text(found: Calibration) -> str:
+def loss_text(found: Calibration) -> str:
     """Return the losses of the calibrated scenario in words."""
     each = {name: losses["calibrated"] for name, losses in found.losses.items()}
     return ", ".join(

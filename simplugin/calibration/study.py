@@ -109,6 +109,12 @@ class ParameterTable(Section):
         plain: float | int = int(number) if self.whole else number
         return f"{plain:.{_DIGITS}g}{self.unit}" if self.unit else plain
 
+    def number_of(self, value: Any) -> float:
+        """Return the number in the table's unit, or the position of a choice, of a value."""
+        if self.choices is not None:
+            return float(self.choices.index(value))
+        return float(str(value).removesuffix(self.unit))
+
 
 class HeldOutColumn(Section):
     """Rows that are held out because of a column.

@@ -389,6 +389,7 @@ def calibrate(
     *,
     workers: WorkerOptions,
     store: Path | None = None,
+    output: Path | None = None,
     trust: list[str] | None = None,
     as_json: bool = False,
 ) -> None:
@@ -401,6 +402,8 @@ def calibrate(
     ----------
     study : STUDY.toml
         A campaign file with a table [calibrate].
+    output : DIR
+        Directory for index.html, a page about the result, and its figures; by default none.
     as_json
         Print one JSON object instead of tables.
     """
@@ -410,7 +413,7 @@ def calibrate(
         """Return a function that starts the runners."""
         return workers.starter(campaign, study)
 
-    status = calibrate_command(study, starter, store, trust or (), as_json=as_json)
+    status = calibrate_command(study, starter, store, output, trust or (), as_json=as_json)
     raise typer.Exit(status)
 
 

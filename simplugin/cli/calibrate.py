@@ -6,19 +6,21 @@ import json
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Table
 
-from simplugin.calibration.calibrating import Calibration, calibrate, calibrated_scenario
+from simplugin.calibration import presentation
+from simplugin.calibration.calibrating import Calibration, calibrate, calibrated_scenario, loss_text
 from simplugin.calibration.evaluation import InterruptedCalibrationError
-from simplugin.calibration.study import load_study
+from simplugin.calibration.study import Study, load_study
 from simplugin.campaigns.running.campaign_runs import RunnersOnDemand
-from simplugin.cli.displays import duration_text, standard_output
+from simplugin.cli.displays import duration_text, spinner, standard_output
 from simplugin.cli.terminal import BY_SIGNAL, relative_path, stop_signals
 from simplugin.core.console import EscapingConsole
 from simplugin.core.formatting import counted, percent, printable, readable
+from simplugin.results.tables import Cell, ResultTable
 
 if TYPE_CHECKING:
     from simplugin.campaigns.campaign import Campaign
@@ -28,9 +30,15 @@ Starter = Callable[["Campaign"], Callable[[], AbstractContextManager["Runners"]]
 
 
 def calibrate_command(
-    file: Path, starter: Starter, store: Path | None, trust: Iterable[str], *, as_json: bool
+    file: Path,
+    starter: Starter,
+    store: Path | None,
+    directory: Path | None,
+    trust: Iterable[str],
+    *,
+    as_json: bool,
 ) -> int:
-    """Calibrate, print the result, write the scenario; return the exit status."""
+    """Calibrate, print the result, write scenario and page; return the exit status."""
     study = load_study(file, trust=trust)
     start = starter(study.campaign)
     console = EscapingConsole(stderr=True, highlight=False)
@@ -48,74 +56,84 @@ def calibrate_command(
         return BY_SIGNAL + stopped[0]
     output = file.with_name(f"{file.stem}.calibrated.toml")
     output.write_text(calibrated_scenario(study, found), encoding="utf-8")
+    page = None
+    if directory is not None:
+        with spinner(console, "writing the page"):
+            page = _write_page(study, found, directory)
     if as_json:
         document = {**found.document(), "scenario": str(output)}
+        document |= {"page": str(page)} if page else {}
         typer.echo(json.dumps(document, default=str))
-    else:
-        _print(found)
-        typer.echo(f"wrote {relative_path(output)}")
+        return 0
+    for table in presentation.result_tables(found):
+        _print(table)
+    for each in found.findings():
+        typer.echo(printable(each))
+    typer.echo(_runs(found))
+    for path in filter(None, (output, page)):
+        typer.echo(f"wrote {relative_path(path)}")
     return 0
 
 
-def _print(found: Calibration) -> None:
-    """Print tables of the parameters, the losses and the values."""
-    rows = [
-        [
-            each.key,
-            _text(each.value),
-            _interval(each.profile or each.plausible),
-            _interval(each.bootstrap),
-            "" if each.identified else "not identified",
-        ]
-        for each in found.parameters
-    ]
-    _table(("parameter", "value", "95 % (profile)", "95 % (bootstrap)", ""), rows)
-    for names in found.not_identified:
-        act = "act alike" if len(names) > 1 else "has little effect"
-        typer.echo(printable(f"{' and '.join(names)}: {act} in these measured values"))
-    typer.echo("")
-    columns = ("calibrated", "uncalibrated", "constant_factor")
-    losses = [
-        [name.replace("_", "-"), *(percent(each[column]) for column in columns)]
-        for name, each in found.losses.items()
-    ]
-    _table((f"loss ({found.loss})", *(column.replace("_", " ") for column in columns)), losses)
-    typer.echo("")
-    values = [
-        [
-            each.row,
-            each.metric,
-            readable(each.measured),
-            readable(each.calibrated),
-            f"{100 * (each.calibrated / each.measured - 1):+.1f} %",
-            "held out" if each.held_out else "",
-        ]
-        for each in found.values
-    ]
-    _table(("row", "metric", "measured", "predicted", "error", ""), values)
-    for name, error in found.systematic.items():
-        typer.echo(printable(f"{name}: mean error of fitted rows {100 * error:+.2f} %"))
+def _write_page(study: Study, found: Calibration, directory: Path) -> Path:
+    """Write a page and its figures."""
+    from simplugin.reports.campaign_figures import write_figures
+    from simplugin.reports.page import CampaignReport, KeptRun, write_page
+
+    findings = ResultTable(
+        "What limits it", (("", ""),), tuple((each,) for each in found.findings())
+    )
+    tables = presentation.result_tables(found)
+    parts = (
+        ("Result", (), (findings, *tables)),
+        ("Predicted and measured", presentation.prediction_figures(found), ()),
+        ("Profiles", presentation.profile_figures(study, found), ()),
+        (
+            "Search",
+            [presentation.search_figure(found), *presentation.pair_figures(study, found)],
+            (),
+        ),
+    )
+    report = CampaignReport(
+        found.title or study.campaign.place.stem,
+        facts={
+            "study": relative_path(study.campaign.place),
+            "measured values": relative_path(study.section.table),
+            "method": study.section.method,
+            "runs": _runs(found),
+        },
+        kept=tuple(
+            KeptRun(title, figures=tuple(figures), listings=listings)
+            for title, figures, listings in parts
+            if figures or listings
+        ),
+        headline=f"loss {found.loss}: {loss_text(found)}",
+        heading="Calibration",
+    )
+    figures = write_figures(report, directory / "figures", which="all")
+    for warning in figures.warnings:
+        typer.echo(warning, err=True)
+    return write_page(report, directory, figures)
+
+
+def _runs(found: Calibration) -> str:
+    """Return the numbers of runs, and their time."""
     failed = f", {found.failed} failed" if found.failed else ""
-    typer.echo(f"{counted(found.runs, 'run')}{failed}; {duration_text(found.seconds)} in all")
-    if not found.within_budget:
-        typer.echo("the budget was spent before all intervals were profiled; raise evaluations")
+    return f"{counted(found.runs, 'run')}{failed}; {duration_text(found.seconds)} in all"
 
 
-def _table(columns: Iterable[str], rows: Iterable[list[str]]) -> None:
-    """Print a table."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for at, name in enumerate(columns):
-        table.add_column(name, justify="right" if at else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(printable, row))
-    standard_output().print(table)
+def _print(table: ResultTable) -> None:
+    """Print a table and its note."""
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    for at, (name, _) in enumerate(table.columns):
+        shown.add_column(name, justify="right" if at else "left", no_wrap=True)
+    for line in table.lines:
+        cells = zip(line, table.columns, strict=True)
+        shown.add_row(*(printable(_cell(value, unit)) for value, (_, unit) in cells))
+    standard_output().print(shown)
+    typer.echo(f"{printable(table.note)}\n" if table.note else "")
 
 
-def _text(value: Any) -> str:
-    """Return a value with few digits."""
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
-
-
-def _interval(values: tuple[Any, ...] | None) -> str:
-    """Return the text of an interval or of plausible values."""
-    return "-" if values is None else ", ".join(map(_text, values))
+def _cell(value: Cell, unit: str) -> str:
+    """Return the text of a cell."""
+    return percent(value) if unit == "%" and isinstance(value, float) else readable(value)

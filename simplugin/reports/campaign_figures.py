@@ -147,13 +147,13 @@ def _figures(report: CampaignReport, which: Which) -> Iterator[tuple[str, _Draw]
             if (found := parameter.amounts()) and not _SEEDS.search(parameter.name):
                 over = partial(_over, report, metric, parameter.shown, *found)
                 yield f"{name}-over-{_file_name(parameter.name)}", over
-    for run, kept in enumerate(report.kept[: _MAIN_RUNS if which == "main" else None]):
-        start = f"run-{run if kept.position is None else kept.position}"
+    for kept in report.kept[: _MAIN_RUNS if which == "main" else None]:
+        start = "" if kept.position is None else f"run-{kept.position}-"
         for each in kept.figures:
-            yield f"{start}-{_file_name(each.name)}", partial(curves, [each])
+            yield f"{start}{_file_name(each.name)}", partial(curves, [each])
         if chart := chart_of(kept):
             title = "\n".join(filter(None, [kept.title, chart.title]))
-            yield f"{start}-gantt", partial(draw_schedule, replace(chart, title=title))
+            yield f"{start}gantt", partial(draw_schedule, replace(chart, title=title))
     for capability, figures in report.figures.items():
         for each in figures:
             yield _file_name(f"{capability}-{each.name}"), partial(curves, [each])

@@ -96,7 +96,7 @@ def curves(
 
 def _height(curve: Curves) -> float:
     """Return the height of a panel [inch]; points with names need more than curves."""
-    if curve.names:
+    if curve.names or curve.square:
         return _HEIGHT_OF_POINTS
     # One of several panels of a figure has no title or no name of its x axis.
     if curve.title and curve.x_label:
@@ -121,9 +121,10 @@ def _panel(axes: Axes, curve: Curves) -> None:
             if dash == 0:
                 axes.stairs(y, x, fill=True, color=colour, alpha=0.25)
             axes.stairs(y, x, linewidth=1.3, color=colour, linestyle=line, label=name)
-        elif name in curve.names:
+        elif name in curve.names or name in curve.dots:
             axes.plot(
-                x, y, linestyle="", color=colour, markersize=6.5, label=name, zorder=4,
+                x, y, linestyle="", color=colour, label=name, zorder=4,
+                markersize=6.5 if name in curve.names else 4.5,
                 marker=_POINT_MARKERS[number % len(_POINT_MARKERS)],
             )  # fmt: skip
         else:
@@ -176,7 +177,7 @@ def _across(axes: Axes, curve: Curves) -> None:
         axes.set_xscale("log")
     if len(places) > 1:
         ends = np.log(places[[0, -1]]) if curve.log_x else places[[0, -1]]
-        share = 0.08 if curve.names or len(places) <= _PAIR else 0.01
+        share = 0.08 if curve.names or curve.square or len(places) <= _PAIR else 0.01
         margin = share * float(np.ptp(ends)) * np.array([-1, 1])
         axes.set_xlim(*(np.exp(ends + margin) if curve.log_x else ends + margin))
     if curve.bars and len(places) and np.all(places % 1 == 0.5):
@@ -298,7 +299,7 @@ def panels_of(figure: Curves) -> list[Curves]:
         # Changes from rising to falling or back.
         turns = int(np.count_nonzero(np.diff(np.sign(steps[steps != 0]))))
         restless += turns > _MOST_TURNS
-    if figure.bars or figure.names or restless < 2:
+    if figure.bars or figure.names or figure.dots or restless < 2:
         return [figure]
     numbers = dict(zip(figure.series, figure.numbers(), strict=True))
     ordered = tuple(sorted(numbers, key=lambda name: numbers[name]))

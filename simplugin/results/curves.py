@@ -41,6 +41,12 @@ class CurvePlot:
         one of these names has the same colour in every chart. Other series get later colours.
     names : mapping of str to sequence of str
         Names of the points of series that are single points, not curves.
+    dots : sequence of str
+        Series of points that are not joined.
+    colours : mapping of str to int
+        Numbers of the colours of series, instead of those in their order.
+    square : bool
+        True if both axes matter alike: the drawing is as high as one of points with names.
     whole : bool
         True to show a start that is far off, although it flattens the rest.
     """
@@ -58,6 +64,9 @@ class CurvePlot:
     whole: bool = False
     groups: Sequence[str] = ()
     log_x: bool = False
+    dots: Sequence[str] = ()
+    colours: Mapping[str, int] = field(default_factory=dict)
+    square: bool = False
 
     def __post_init__(self) -> None:
         """Turn the points into arrays, and names into tuples."""
@@ -68,11 +77,13 @@ class CurvePlot:
         names = {name: tuple(points) for name, points in self.names.items()}
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "groups", tuple(self.groups))
+        object.__setattr__(self, "dots", tuple(self.dots))
 
     def numbers(self) -> list[int]:
         """Return the number of the colour of each series."""
         known = {name: number for number, name in enumerate(self.groups)}
         others = count(len(known))
+        known |= self.colours
         return [known[name] if name in known else next(others) for name in self.series]
 
 

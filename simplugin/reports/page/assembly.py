@@ -94,7 +94,8 @@ def page_text(report: CampaignReport, links: Sequence[str] = ()) -> str:
 
     parts = {
         "title": escape(report.title),
-        "headline": escape(_headline(report)),
+        "headline": escape(report.headline or _headline(report)),
+        "kept": escape(report.heading),
         "style": f"{read('page.css')}\n{colour_rules()}",
         "script": '"use strict";\n' + "\n".join(read(name) for name in SCRIPTS),
         "data": json_text(report_document(report, links)),
@@ -277,6 +278,7 @@ def _kept(kept: KeptRun) -> dict[str, Any]:
         listing["lines"] = [[_finite(value) for value in line] for line in listing["lines"]]
     return {
         "title": kept.title,
+        "open": kept.position is None,
         "schedule": chart and schedule_document(chart),
         "figures": [figure_document(each) for each in kept.figures],
         "listings": listings,
@@ -297,6 +299,8 @@ def _panel(figure: CurvePlot) -> dict[str, Any]:
         each: dict[str, Any] = {"name": name, "x": _numbers(shown[0]), "y": _numbers(shown[1])}
         if name in figure.names:
             each["names"] = list(figure.names[name])
+        if name in figure.dots:
+            each["dots"] = True
         series.append(each)
     return {
         "across": figure.x_label,
@@ -311,6 +315,7 @@ def _panel(figure: CurvePlot) -> dict[str, Any]:
         "styles": styles_of(figure, len(GROUP_COLOURS)),
         "bars": figure.bars,
         "names": bool(figure.names),
+        "square": figure.square,
         "whole": figure.whole,
     }
 

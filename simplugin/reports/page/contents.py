@@ -134,7 +134,7 @@ class KeptRun:
     title : str
         Name that distinguishes it from other runs.
     position : int, optional
-        Its number in the campaign.
+        Its number in the campaign; None for a part of a report that is not a run.
     figures : tuple of CurvePlot
         Its curves.
     schedule : ScheduleChart, optional
@@ -180,6 +180,8 @@ class CampaignReport:
         Claims of reproductions, by capability.
     figures : mapping of str to tuple of CurvePlot
         Figures of reproductions, by capability.
+    headline, heading : str
+        Line below the title, by default the progress of the campaign; and heading of `kept`.
     group : str, optional
         Name of the column by which values are compared at first; chosen if None.
     baseline : str, float, int or bool, optional
@@ -203,6 +205,8 @@ class CampaignReport:
     kept: tuple[KeptRun, ...] = ()
     claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
     figures: Mapping[str, tuple[CurvePlot, ...]] = field(default_factory=dict)
+    headline: str = ""
+    heading: str = "Single runs"
     group: str | None = None
     baseline: Value = None
 

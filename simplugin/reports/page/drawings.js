@@ -4,6 +4,9 @@ const FEW_POINTS = 20;
 const SEPARATE_BARS = 2000;
 // Height of a transfer, in processors.
 const THIN = 0.35;
+// Circle, square, triangle and diamond around their middle.
+const MARKS = ["M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0", "M-3-3h6v6h-6z", "M0-4l4 7h-8z", "M0-4l4 4l-4 4l-4-4z"];
+const markOf = (number, x, y) => drawn("path", { d: MARKS[number % MARKS.length], transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
 
 // A start that is far off runs out of the frame, or it flattens the rest.
 function frameOf(figure) {
@@ -38,11 +41,11 @@ function onePanel(width, figure, title, usual) {
   const range = frameOf(figure);
   const ends = extent(figure.series.flatMap(({ x }) => extent(x) ?? []));
   if (!range || !ends) return [nothing("No values.")];
-  const height = figure.names ? 380 : usual;
+  const height = figure.names || figure.square ? 380 : usual;
   const { log } = figure;
   const up = scaled(...(figure.bars ? [Math.min(0, range[0]), range[1]] : range), height - 44, 26, { log, count: height / 56, whole: figure.wholeUp });
   const left = widthOfTicks(up);
-  const across = spanned(scaled(...ends, left, width - RIGHT, { log: figure.logAcross, count: (width - left) / 90, pad: figure.names ? 0.08 : 0.01, whole: figure.wholeAcross }), left, width - RIGHT);
+  const across = spanned(scaled(...ends, left, width - RIGHT, { log: figure.logAcross, count: (width - left) / 90, pad: figure.names || figure.square ? 0.08 : 0.01, whole: figure.wholeAcross }), left, width - RIGHT);
   const svg = sheet(width, height, title);
   const clip = `clip-${(drawCurves.count = (drawCurves.count ?? 0) + 1)}`;
   svg.append(drawn("clipPath", { id: clip }, drawn("rect", { x: left, y: 20, width: width - RIGHT - left, height: height - 62 })));
@@ -50,7 +53,7 @@ function onePanel(width, figure, title, usual) {
   acrossAxis(svg, across, 26, height - 44, figure.across);
   const inside = drawn("g", { "clip-path": `url(#${clip})` });
   figure.lines.forEach(([name, level], at) => inside.append(drawn("line", { x1: left, x2: width - RIGHT, y1: up(level), y2: up(level), class: "level", "stroke-dasharray": DASHES[1 + (at % 4)] }, drawn("title", {}, name))));
-  const keys = figure.series.map(({ name }, at) => ({ name, number: figure.styles[at][0], dash: figure.styles[at][1] }));
+  const keys = figure.series.map(({ name, dots }, at) => ({ name, dots, number: figure.styles[at][0], dash: figure.styles[at][1] }));
   // Two points are no trend.
   const joined = figure.bars || figure.series.some(({ x }) => x.length > 2);
   // Names keep off all points.
@@ -63,6 +66,7 @@ function onePanel(width, figure, title, usual) {
 function oneSeries(each, { name, number, dash }, across, up, bars, joined, taken) {
   const colour = colourOf(number);
   const finite = each.y.map((value, at) => at).filter((at) => Number.isFinite(each.y[at]));
+  if (each.dots) return drawn("g", { fill: colour }, drawn("title", {}, name), ...finite.map((at) => markOf(number, across(each.x[at]), up(each.y[at]))));
   const line = each.names || !joined || (finite.length === 1 && !bars) ? [] : [drawn("path", { d: curvePath(each, across, up, bars), class: "curve", stroke: colour, "stroke-dasharray": dashOf(dash) }, drawn("title", {}, name))];
   const points = drawn("g", { fill: colour }, ...line);
   if (bars || finite.length >= FEW_POINTS || (line.length && finite.length === 2)) return points;
@@ -87,7 +91,8 @@ function pointName(name, x, y, [start, end], taken) {
 
 function keyOf(keys, lines) {
   const sample = (attributes) => drawn("svg", { width: 26, height: 10, "aria-hidden": "true" }, drawn("line", { x1: 1, x2: 25, y1: 5, y2: 5, ...attributes }));
-  const curves = keys.map(({ name, number, dash }) => element("li", {}, sample({ class: "curve", stroke: colourOf(number), "stroke-dasharray": dashOf(dash) }), name));
+  const dot = (number) => drawn("svg", { width: 26, height: 10, "aria-hidden": "true" }, drawn("g", { fill: colourOf(number) }, markOf(number, 13, 5)));
+  const curves = keys.map(({ name, dots, number, dash }) => element("li", {}, dots ? dot(number) : sample({ class: "curve", stroke: colourOf(number), "stroke-dasharray": dashOf(dash) }), name));
   const levels = lines.map(([name, level], at) => element("li", {}, sample({ class: "level", "stroke-dasharray": DASHES[1 + (at % 4)] }), `${name} (${shown(level)})`));
   return element("ul", { class: "legend" }, ...(keys.length + lines.length > 1 ? [...curves, ...levels] : []));
 }

@@ -75,12 +75,13 @@ const redrawAll = () => drawings.forEach((draw) => draw());
 function startKept() {
   place("kept").hidden = !payload.kept.length;
   place("kept-list").append(...payload.kept.map((kept, at) => {
+    const figures = kept.figures.map((figure) => drawing(figure.title, (target) => drawCurves(target, figure)));
     const parts = [
       ...(kept.schedule ? [drawing(kept.schedule.title || "Gantt chart", (target) => drawSchedule(target, kept.schedule))] : []),
-      ...kept.figures.map((figure) => drawing(figure.title, (target) => drawCurves(target, figure))),
+      ...(kept.open ? [element("div", { class: "plots" }, ...figures)] : figures),
       ...kept.listings.map(listing),
     ];
-    return element("details", { open: at === 0, ontoggle: redrawAll }, element("summary", {}, kept.title), ...parts);
+    return element("details", { open: kept.open || at === 0, ontoggle: redrawAll }, element("summary", {}, kept.title), ...parts);
   }));
 }
 
