@@ -381,7 +381,9 @@ def calibrate(
         All evaluations failed, the scenario as it is fails, or a metric does not exist.
     """
     evaluator = Evaluator(study, study.campaign.results(store), runners, stop)
-    return calibrate_predictions(study, evaluator, tell)
+    found = calibrate_predictions(study, evaluator, tell)
+    evaluator.conclude()
+    return found
 
 
 def calibrate_predictions(

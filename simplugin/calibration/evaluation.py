@@ -17,7 +17,7 @@ from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import RunJob, Runners, RunRecord
 from simplugin.campaigns.keys import text_digest
 from simplugin.campaigns.running.coordinator import RetryPolicy, run_jobs
-from simplugin.campaigns.store import StoreReader
+from simplugin.campaigns.store import Store, StoreReader
 from simplugin.core.errors import ScenarioError, SimpluginError
 from simplugin.inputs.messages import InputProblem, suggestion
 from simplugin.scenarios.scenario import scenario_error
@@ -163,6 +163,14 @@ class Evaluator:
         for case, each in jobs.items():
             self._values[case] = np.mean([self._metrics(job) for job in each], axis=0)
         return np.array([[self._values[name, row] for row in rows] for name in names])
+
+    def conclude(self) -> None:
+        """Tell the store that no more runs follow, though the budget has some left."""
+        with StoreReader(self.store) as reader:
+            entry = reader.described(self._source.identity)
+        if entry is not None and entry.total != self._next:
+            with Store.open(self.store) as store:
+                store.conclude(entry.number)
 
     def _jobs(self, values: Mapping[str, Any], row: int) -> list[RunJob]:
         """Return the runs of values of the parameters and of a measured row."""

@@ -222,11 +222,13 @@ def _bound(
             least = min(least, float(np.nan_to_num(found @ found, nan=np.inf)))
             point = point - inverse @ np.nan_to_num(found)
             point[at] = edge
-        points[edge] = least
+        if least < np.inf:
+            points[edge] = least
         reached = np.sqrt(max(least - model.sum, 0.0)) / model.spread
         if edge in (0.0, 1.0) and reached <= model.quantile:
             return edge, False
-        ratio = model.quantile / max(reached, 0.2 * model.quantile)
+        # Where runs fail, half the way.
+        ratio = model.quantile / max(reached, 0.2 * model.quantile) if least < np.inf else 0.5
         width = move * ratio
         if abs(ratio - 1) < 0.1:
             break

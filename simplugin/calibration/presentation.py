@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -25,8 +26,14 @@ _SMOOTH = 81
 # Figures of pairs of parameters at most.
 _MOST_PAIRS = 10
 # Losses of points of pairs as multiples of the least, and numbers of their colours.
-_CLASSES = ((math.inf, "more", 15), (10.0, "2 to 10", 4), (2.0, "1.1 to 2", 0), (1.1, "to 1.1", 10))
-_FAILED, _BEST, _GREY, _HELD_OUT = 6, 5, 6, 5
+_CLASSES = (
+    (math.inf, "over 10 times the least loss", 6),
+    (10.0, "up to 10 times", 4),
+    (2.0, "up to 2 times", 0),
+    (1.1, "up to 1.1 times", 10),
+)
+_NUMBER = re.compile(r"^\d+\.\d+(e[+-]\d+)?(?=\w*$)")
+_FAILED, _BEST, _GREY, _HELD_OUT = 3, 5, 6, 5
 
 
 def search_figure(found: Calibration) -> CurvePlot:
@@ -35,9 +42,10 @@ def search_figure(found: Calibration) -> CurvePlot:
     losses = factor * np.array(found.history)
     numbers = np.arange(1, len(losses) + 1)
     finite = losses[np.isfinite(losses)]
+    least = np.minimum.accumulate(losses)
     series = {
         "evaluation": (numbers, losses),
-        "least so far": (numbers, np.minimum.accumulate(losses)),
+        "least so far": (np.repeat(numbers, 2)[1:], np.repeat(least, 2)[:-1]),
     }
     return CurvePlot(
         name="loss",
@@ -67,6 +75,7 @@ def _profile(of: CalibratedParameter, table: ParameterTable, label: str) -> Curv
     pairs = dict(sorted((table.number_of(value), 100 * each) for value, each in of.curve))
     values, errors = np.array([*pairs]), np.array([*pairs.values()])
     limit = 100 * of.limit
+    is_log = _is_log(errors, _DECADE)
     series = {}
     if of.profile is not None:
         ends = np.array([table.number_of(each) for each in of.profile])
@@ -81,7 +90,7 @@ def _profile(of: CalibratedParameter, table: ParameterTable, label: str) -> Curv
             across = np.linspace(low, high, _SMOOTH)
             up = make_interp_spline(values, roots, k=1)(across)
         series["all others fitted again"] = (across, np.sqrt(least**2 + up**2))
-        floor = least - 0.1 * (limit - least)
+        floor = least if is_log else least - 0.1 * (limit - least)
         across = np.linspace(ends[0], ends[1], _SMOOTH)
         across = np.concatenate([ends[[0]], across, ends[[1]]])
         up = np.concatenate([[floor], np.full(_SMOOTH, limit), [floor]])
@@ -89,12 +98,13 @@ def _profile(of: CalibratedParameter, table: ParameterTable, label: str) -> Curv
     series["evaluated"] = (values, errors)
     return CurvePlot(
         name=f"profile-{label}",
-        title=f"Profile of {label}",
+        title=f"Profile of {label}{'' if of.identified else ' (not identified)'}",
         x_label=_axis(label, table),
         y_label="relative error, rms [%]",
         series=series,
-        lines={"limit": limit},
+        lines={} if of.profile else {"excluded above": limit},
         log_x=table.scale == "log" and _is_log(values, _DECADE),
+        log_y=is_log,
         whole=True,
         dots=("evaluated",),
         colours={"all others fitted again": 0, "interval of 95 %": _HELD_OUT, "evaluated": 0},
@@ -109,7 +119,7 @@ def pair_figures(study: Study, found: Calibration) -> list[CurvePlot]:
     # Of each point the last class whose bound is not below its loss.
     which = np.sum(losses[:, None] <= least * bounds, axis=1) - 1
     which[~np.isfinite(losses)] = -1
-    names = {f"{text} times the least loss": colour for _, text, colour in _CLASSES}
+    names = {text: colour for _, text, colour in _CLASSES}
     tables = [*study.parameters.values()]
     points = np.array(
         [
@@ -253,10 +263,10 @@ def _table(
 
 
 def _labels(study: Study) -> list[str]:
-    """Return the last words of the parameters' keys; whole keys where these are not unique."""
+    """Return the last words of the parameters' keys; whole keys where these say too little."""
     last = [key.rpartition(".")[2] for key in study.parameters]
     return [
-        word if last.count(word) == 1 else key
+        word if last.count(word) == 1 and word != "name" else key
         for word, key in zip(last, study.parameters, strict=True)
     ]
 
@@ -275,8 +285,10 @@ def _is_log(values: Vector, ratio: float) -> bool:
 
 
 def _text(value: Any) -> str:
-    """Return a value with few digits."""
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    """Return a value with few digits; texts are numbers with a unit, or choices."""
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    return _NUMBER.sub(lambda found: f"{float(found[0]):.5g}", str(value))
 
 
 def _interval(values: Sequence[Any] | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -80,19 +81,16 @@ def _write_page(study: Study, found: Calibration, directory: Path) -> Path:
     from simplugin.reports.campaign_figures import write_figures
     from simplugin.reports.page import CampaignReport, KeptRun, write_page
 
-    findings = ResultTable(
-        "What limits it", (("", ""),), tuple((each,) for each in found.findings())
-    )
-    tables = presentation.result_tables(found)
+    findings = ResultTable("Findings", (("", ""),), tuple((each,) for each in found.findings()))
+    fit = [*presentation.prediction_figures(found), presentation.search_figure(found)]
+    pairs = tuple(presentation.pair_figures(study, found))
+    all_pairs = math.comb(len(found.parameters), 2)
+    some = f" (the first {len(pairs)} of {all_pairs})" if len(pairs) < all_pairs else ""
     parts = (
-        ("Result", (), (findings, *tables)),
-        ("Predicted and measured", presentation.prediction_figures(found), ()),
-        ("Profiles", presentation.profile_figures(study, found), ()),
-        (
-            "Search",
-            [presentation.search_figure(found), *presentation.pair_figures(study, found)],
-            (),
-        ),
+        KeptRun("Result", listings=(findings, *presentation.result_tables(found))),
+        KeptRun("Fit", figures=tuple(fit)),
+        KeptRun("Profiles", figures=tuple(presentation.profile_figures(study, found))),
+        KeptRun(f"Pairs of parameters{some}", figures=pairs),
     )
     report = CampaignReport(
         found.title or study.campaign.place.stem,
@@ -102,11 +100,7 @@ def _write_page(study: Study, found: Calibration, directory: Path) -> Path:
             "method": study.section.method,
             "runs": _runs(found),
         },
-        kept=tuple(
-            KeptRun(title, figures=tuple(figures), listings=listings)
-            for title, figures, listings in parts
-            if figures or listings
-        ),
+        kept=tuple(each for each in parts if each.figures or each.listings),
         headline=f"loss {found.loss}: {loss_text(found)}",
         heading="Calibration",
     )

@@ -177,7 +177,7 @@ def _across(axes: Axes, curve: Curves) -> None:
         axes.set_xscale("log")
     if len(places) > 1:
         ends = np.log(places[[0, -1]]) if curve.log_x else places[[0, -1]]
-        share = 0.08 if curve.names or curve.square or len(places) <= _PAIR else 0.01
+        share = 0.08 if curve.names or curve.dots or len(places) <= _PAIR else 0.01
         margin = share * float(np.ptp(ends)) * np.array([-1, 1])
         axes.set_xlim(*(np.exp(ends + margin) if curve.log_x else ends + margin))
     if curve.bars and len(places) and np.all(places % 1 == 0.5):

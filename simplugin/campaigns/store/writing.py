@@ -102,6 +102,14 @@ class Store(AbstractContextManager["Store"]):
         self.commit()
         return number
 
+    def conclude(self, campaign: int) -> None:
+        """Set the total of a campaign to the number of runs that it has: no more are planned."""
+        counted = "(SELECT count(*) FROM members WHERE campaign = campaigns.number)"
+        update = f"UPDATE campaigns SET total = {counted} WHERE number = ?"  # noqa: S608 # constant
+        with self._atomic():
+            self._connection.execute(update, [campaign])
+        self.commit()
+
     def state_of(self, key: str) -> str | None:
         """Return ``"done"``, ``"failed"`` if all attempts failed, or None without an attempt."""
         found = self._row(STATE_OF, bytes.fromhex(key))

@@ -45,7 +45,7 @@ function onePanel(width, figure, title, usual) {
   const { log } = figure;
   const up = scaled(...(figure.bars ? [Math.min(0, range[0]), range[1]] : range), height - 44, 26, { log, count: height / 56, whole: figure.wholeUp });
   const left = widthOfTicks(up);
-  const across = spanned(scaled(...ends, left, width - RIGHT, { log: figure.logAcross, count: (width - left) / 90, pad: figure.names || figure.square ? 0.08 : 0.01, whole: figure.wholeAcross }), left, width - RIGHT);
+  const across = spanned(scaled(...ends, left, width - RIGHT, { log: figure.logAcross, count: (width - left) / 90, pad: figure.names || figure.series.some(({ dots }) => dots) ? 0.08 : 0.01, whole: figure.wholeAcross }), left, width - RIGHT);
   const svg = sheet(width, height, title);
   const clip = `clip-${(drawCurves.count = (drawCurves.count ?? 0) + 1)}`;
   svg.append(drawn("clipPath", { id: clip }, drawn("rect", { x: left, y: 20, width: width - RIGHT - left, height: height - 62 })));

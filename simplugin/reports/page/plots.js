@@ -65,7 +65,8 @@ function scaled(low, high, start, end, { log = false, count = 5, pad = 0.04, who
   const scale = (value) => start + ((to(value) - from) / (until - from)) * (end - start);
   const back = log ? (value) => 10 ** value : (value) => value;
   scale.ticks = log ? logTicks(back(from), back(until), count) : niceTicks(from, until, count, whole);
-  scale.text = log ? shown : tickWriter(scale.ticks);
+  const long = log && scale.ticks.at(-1) >= 1e7;
+  scale.text = long ? (value) => exponential(value, scale.ticks.some((tick) => Math.log10(tick) % 1) ? 1 : 0) : log ? shown : tickWriter(scale.ticks);
   scale.log = log;
   return scale;
 }

@@ -50,14 +50,18 @@ function oneFailure({ kind, error, rows }) {
     element("pre", {}, first), rest.length ? element("details", {}, element("summary", {}, "the whole message"), element("pre", {}, error)) : null);
 }
 
+// Length of a text from which on those of a column are broken into lines.
+const SENTENCE = 80;
+
 function listing({ title, columns: heads, lines, note }) {
   const writers = heads.map((_, at) => {
     const values = lines.map((line) => line[at]);
     const numeric = values.some((value) => typeof value === "number") && values.every((value) => value === null || typeof value === "number");
     const percent = heads[at].unit === "%";
-    return { numeric, write: numeric ? (percent ? (value) => (value === null ? MISSING : `${(100 * value).toFixed(1)} %`) : writer(values)) : (value) => (value === null ? MISSING : String(value)) };
+    const long = values.some((value) => String(value).length > SENTENCE);
+    return { numeric, long, write: numeric ? (percent ? (value) => (value === null ? MISSING : `${(100 * value).toFixed(1)} %`) : writer(values)) : (value) => (value === null ? MISSING : String(value)) };
   });
-  const cell = (value, at) => element("td", { class: writers[at].numeric ? "number" : null }, writers[at].write(value));
+  const cell = (value, at) => element("td", { class: writers[at].numeric ? "number" : writers[at].long ? "sentence" : null }, writers[at].write(value));
   const head = ({ name, unit }, at) => element("th", { scope: "col", class: writers[at].numeric ? "number" : null }, unit && unit !== "%" ? `${name} [${unit}]` : name);
   const made = element("table", {}, element("thead", {}, element("tr", {}, ...heads.map(head))), element("tbody", {}, ...lines.map((line) => element("tr", {}, ...line.map(cell)))));
   return element("div", { class: "listing" }, element("h4", {}, title), element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": title }, made), note ? element("p", { class: "quiet" }, note) : null);
