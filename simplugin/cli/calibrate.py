@@ -60,7 +60,7 @@ def calibrate_command(
     page = None
     if directory is not None:
         with spinner(console, "writing the page"):
-            page = _write_page(study, found, directory)
+            page = write_calibration_page(study, found, directory)
     if as_json:
         document = {**found.document(), "scenario": str(output)}
         document |= {"page": str(page)} if page else {}
@@ -76,7 +76,7 @@ def calibrate_command(
     return 0
 
 
-def _write_page(study: Study, found: Calibration, directory: Path) -> Path:
+def write_calibration_page(study: Study, found: Calibration, directory: Path) -> Path:
     """Write a page and its figures."""
     from simplugin.reports.campaign_figures import write_figures
     from simplugin.reports.page import CampaignReport, KeptRun, write_page

@@ -1,6 +1,7 @@
 """Calibrations of scenarios whose true parameters are known."""
 
 import json
+import re
 import sys
 import tomllib
 from collections import Counter
@@ -37,17 +38,22 @@ class _CountingRunners(LocalRunners):
 
 def test_killed_calibrations_go_on(tmp_path, simplugin):
     """Stopped again and again, a calibration ends as one that was never stopped."""
-    options = 'held_out = ["r2"]\nevaluations = 70'
-    file = write_study(tmp_path, options=options, step=2)
+    options = 'held_out = ["r6"]\nevaluations = 20'
+    true = {"speed": 2.3e9, "latency": 1e-4, "bandwidth": 1e8}
+    file = write_study(tmp_path, options=options, true=true, step=3)
+    lines = file.read_text().splitlines(keepends=True)
+    fixed = re.compile(r"platform\.parameters\.[lb]")
+    file.write_text("".join(each for each in lines if not fixed.match(each)))
     study, store = load_study(file), tmp_path / "stopped.sqlite"
     found, stops = None, 0
     while found is None:
         with closing(_CountingRunners(1)) as runners, suppress(InterruptedCalibrationError):
-            found = calibrate(study, runners, store=store, stop=lambda: runners.done >= 30)
+            found = calibrate(study, runners, store=store, stop=lambda: runners.done >= 27)
         stops += found is None
     assert stops >= 2
     with StoreReader(store) as reader:
-        assert len(reader.campaigns()) == 1
+        [campaign] = reader.campaigns()
+        assert (campaign.missing, campaign.total) == (0, campaign.done)
         keys = Counter(run.record.job.key for run in reader.runs())
         assert all(run.attempt == 1 for run in reader.runs())
     assert set(keys.values()) == {1}
@@ -57,14 +63,14 @@ def test_killed_calibrations_go_on(tmp_path, simplugin):
     ours = json.loads(json.dumps(found.document()))
     assert {**ours, "seconds": 0} == {**whole, "seconds": 0}
     held_out = [each["row"] for each in whole["values"] if each["held_out"]]
-    assert held_out == ["r2"]
+    assert held_out == ["r6"]
     losses = whole["losses"]["held_out"]
     assert losses["calibrated"] < min(losses["constant_factor"], losses["uncalibrated"])
     scenario = load_scenario(tmp_path / "study.calibrated.toml")
     values = {each["key"].rpartition(".")[2]: each["value"] for each in whole["parameters"]}
-    assert scenario.platform.parameters == values
+    assert scenario.platform.parameters == {**true, **values}
     makespan = run_scenario(scenario).row["makespan"]
-    assert makespan == pytest.approx(duration(1e9, 1e6, **values), rel=5e-3)
+    assert makespan == pytest.approx(duration(1e9, 1e6, **true), rel=0.03)
 
 
 def test_true_values_are_in_intervals(tmp_path):

@@ -105,7 +105,7 @@ class Store(AbstractContextManager["Store"]):
     def conclude(self, campaign: int) -> None:
         """Set the total of a campaign to the number of runs that it has: no more are planned."""
         counted = "(SELECT count(*) FROM members WHERE campaign = campaigns.number)"
-        update = f"UPDATE campaigns SET total = {counted} WHERE number = ?"  # noqa: S608 # constant
+        update = f"UPDATE campaigns SET total = {counted} WHERE number = ?"
         with self._atomic():
             self._connection.execute(update, [campaign])
         self.commit()
