@@ -123,7 +123,7 @@ def pattern_texts(patterns: Sequence[ErrorPattern]) -> list[str]:
     if not patterns:
         return ["rows or columns are too few to test whether errors depend on columns of the table"]
     found = [
-        f"{each.text} (p = {each.p_value:.2g}): the scenario lacks something that depends on it"
+        f"{each.text} (p = {each.p_value:.2g}): the scenario may lack an effect"
         for each in patterns
         if each.is_significant
     ]

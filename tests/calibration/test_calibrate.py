@@ -10,6 +10,7 @@ from contextlib import closing, suppress
 import numpy as np
 import pytest
 from calibration import CASES, TRUE, closed_form, duration, write_study
+from scipy import optimize, stats
 
 from simplugin.calibration.calibrating import calibrate, calibrate_predictions
 from simplugin.calibration.evaluation import InterruptedCalibrationError
@@ -76,7 +77,7 @@ def test_killed_calibrations_go_on(tmp_path, simplugin):
 def test_true_values_are_in_intervals(tmp_path):
     """Intervals of 95 % hold the true values in most of 40 problems, and are not too wide."""
     random = np.random.default_rng(1)
-    inside = []
+    inside, drawn = [], []
     for seed in range(40):
         true = {name: value * 10 ** random.uniform(-0.5, 0.5) for name, value in TRUE.items()}
         found = calibrate_predictions(*closed_form(write_study(tmp_path, seed, true=true)))
@@ -85,8 +86,37 @@ def test_true_values_are_in_intervals(tmp_path):
             low, high = each.profile
             assert low <= each.value <= high < 2 * low
             inside.append(low <= value <= high)
+            drawn.append(each.bootstrap[0] <= value <= each.bootstrap[1])
     # Of 120, at a probability of 0.95 each, fewer than 107 or more than 119 are improbable.
     assert 107 <= sum(inside) <= 119
+    assert 104 <= sum(drawn) <= 119
+
+
+def test_profiles_are_those_of_a_second_solver(tmp_path):
+    """At each value of a profile the others are fitted; at the ends of intervals t is Student's."""
+    study, predictions = closed_form(write_study(tmp_path))
+    found = calibrate_predictions(study, predictions)
+    best = np.log([each.value for each in found.parameters])
+    flops, sizes = np.array(CASES).T
+
+    def least(at, value):
+        """Return the least error with a parameter at a value."""
+
+        def errors(others):
+            """Return relative errors of the closed form."""
+            speed, latency, bandwidth = np.exp(np.insert(others, at, np.log(value)))
+            return duration(flops, sizes, speed, latency, bandwidth) / study.measured[:, 0] - 1
+
+        return np.sqrt(np.mean(optimize.least_squares(errors, np.delete(best, at)).fun ** 2))
+
+    limit = least(0, np.exp(best[0])) * np.sqrt(1 + stats.t.ppf(0.975, 9) ** 2 / 9)
+    for at, each in enumerate(found.parameters):
+        assert len(each.curve) >= 3
+        for value, error in each.curve:
+            assert error == pytest.approx(least(at, value), rel=5e-3)
+        assert each.limit == pytest.approx(limit, rel=1e-3)
+        for value in each.profile:
+            assert least(at, value) == pytest.approx(limit, rel=0.02)
 
 
 @pytest.mark.parametrize("loss", ["mean", "median", "largest"])

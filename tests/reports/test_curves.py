@@ -270,3 +270,19 @@ def test_profiles_are_what_dolan_and_more_define(rows, factor):
     # Each instance has a best group.
     if solved:
         assert sum(within(found, str(s), 1.0) for s in range(3)) >= 1 - 1e-12
+
+
+def test_dots_are_not_joined_and_keep_their_colours():
+    series = {"cloud": (ROUNDS, 0.5**ROUNDS), "trend": (ROUNDS, 0.6**ROUNDS)}
+    plot = CurvePlot("x", "", "", "", series, dots=["cloud"], colours={"cloud": 3}, square=True)
+    [axes] = curves([plot]).figure.axes
+    cloud, trend = axes.lines
+    assert (cloud.get_linestyle(), trend.get_linestyle()) == ("None", "-")
+    assert len(cloud.get_xdata()) == len(ROUNDS)
+    assert to_hex(cloud.get_color()) == group_colour(3)
+    assert to_hex(trend.get_color()) == group_colour(0)
+    [panel] = figure_document(plot)["panels"]
+    assert [each.get("dots", False) for each in panel["series"]] == [True, False]
+    assert [number for number, _ in panel["styles"]] == [3, 0]
+    again = from_document(CurvePlot, written(plot))
+    assert (again.dots, again.colours, again.square) == (("cloud",), {"cloud": 3}, True)
