@@ -17,6 +17,7 @@ from simplugin.calibration.error_patterns import ErrorPattern, error_patterns, p
 from simplugin.calibration.evaluation import Evaluator, Point
 from simplugin.calibration.intervals import (
     LocalModel,
+    ProfileInterval,
     Vector,
     bootstrap,
     fitted,
@@ -59,7 +60,7 @@ class CalibratedParameter:
     curve : tuple of (value, float)
         The profile: root of the mean squared relative error, whichever the loss is, at values of
         the parameter; all others are fitted again, except for choices and whole numbers.
-    limit : float, optional
+    limit : float
         Value of the curve up to which values of the parameter are not excluded.
     is_linear : bool
         True if `profile` is that of the linear model around the best values, for want of
@@ -73,7 +74,7 @@ class CalibratedParameter:
     plausible: tuple[Any, ...] | None
     identified: bool
     curve: tuple[tuple[Any, float], ...]
-    limit: float | None
+    limit: float
     is_linear: bool
 
 
@@ -97,6 +98,11 @@ class PredictedValue:
     measured: float
     calibrated: float
     uncalibrated: float
+
+    @property
+    def error(self) -> float:
+        """Relative error of the calibrated scenario."""
+        return self.calibrated / self.measured - 1
 
 
 @dataclass(frozen=True)
@@ -130,8 +136,6 @@ class Calibration:
         Sum of their real time [s].
     within_budget : bool
         False if an interval is that of the linear model, for want of evaluations.
-    enough : int
-        Number of evaluations with which none is.
     """
 
     title: str
@@ -148,7 +152,6 @@ class Calibration:
     failed: int
     seconds: float
     within_budget: bool
-    enough: int
 
     def document(self) -> dict[str, Any]:
         """Return the result as plain data for JSON."""
@@ -163,22 +166,20 @@ class Calibration:
         for names in self.not_identified:
             act = "act alike" if len(names) > 1 else "has little effect"
             found.append(f"{' and '.join(names)}: {act} in these measured values")
-        if linear := [each.key for each in self.parameters if each.is_linear]:
+        if linear := ", ".join(each.key for each in self.parameters if each.is_linear):
+            number = sum(each.profile is not None for each in self.parameters)
+            enough = math.ceil((_FIT + _PROFILE * number) / (1 - _SEARCH))
             found.append(
-                f"the budget was spent before all intervals were profiled: that of"
-                f" {', '.join(linear)} supposes that errors are linear in the parameters;"
-                f" {self.enough} evaluations are enough for profiles"
+                f"the budget was spent before all intervals were profiled: that of {linear}"
+                " supposes that errors are linear in the parameters;"
+                f" {enough} evaluations are enough for profiles"
             )
         if self.loss != "rms" and any(each.profile for each in self.parameters):
-            found.append(
-                f"profiles are of squared relative errors, although the loss is {self.loss}"
-            )
-        group = "held_out" if "held_out" in self.losses else "fitted"
-        losses = self.losses[group]
+            found.append(f"profiles are of squared relative errors, although loss is {self.loss}")
+        rows, losses = [*self.losses.items()][-1]
         if losses["calibrated"] >= losses["constant_factor"]:
             found.append(
-                f"the calibrated scenario predicts {group.replace('_', '-')} rows no better than"
-                " the uncalibrated one times a constant factor"
+                f"in {rows} rows a constant factor on the uncalibrated scenario is as good"
             )
         return [*found, *pattern_texts(self.patterns)]
 
@@ -293,53 +294,38 @@ class _Calibrator:
         unknown = {} if model is None else dict.fromkeys(sum(unidentified(model, names), ()))
         found = []
         for at, (key, table) in enumerate(tables.items()):
-            interval = profile = sample = plausible = limit = None
-            curve: Sequence[tuple[float, float]] = ()
+            profile = sample = plausible = None
+            interval = ProfileInterval((), 0.0)
             if not table.is_continuous:
-                plausible, curve, limit = self.plausible(rows, best, at, table)
+                interval = self.compared(rows, best, at, table)
+                kept = (share for share, each in interval.points if each <= interval.limit)
+                plausible = tuple(dict.fromkeys(map(table.value, kept)))
             elif model is not None and model.degrees > 0:
                 interval = profile_interval(residuals, model, at, self.spent)
-                curve, limit = interval.points, model.limit
                 profile = (table.value(interval.low), table.value(interval.high))
                 if drawn is not None:
                     sample = (table.value(drawn[0][at]), table.value(drawn[1][at]))
             is_open = plausible is not None and len(plausible) > 1
-            of_values = len(rows) * len(self.study.metrics)
-            found.append(
-                CalibratedParameter(
-                    key=key,
-                    value=table.value(best[at]),
-                    profile=profile,
-                    bootstrap=sample,
-                    plausible=plausible,
-                    identified=not is_open and key not in unknown,
-                    curve=tuple(
-                        (table.value(share), math.sqrt(each / of_values)) for share, each in curve
-                    ),
-                    limit=limit and math.sqrt(limit / of_values),
-                    is_linear=interval is not None and interval.is_linear,
-                )
-            )
+            identified = not is_open and key not in unknown
+            start = (key, table.value(best[at]), profile, sample, plausible, identified)
+            curve = tuple((table.value(share), each) for share, each in interval.points)
+            found.append(CalibratedParameter(*start, curve, interval.limit, interval.is_linear))
         return found
 
-    def plausible(
+    def compared(
         self, rows: Sequence[int], best: Point, at: int, table: ParameterTable
-    ) -> tuple[tuple[Any, ...], list[tuple[float, float]], float]:
-        """Return the values of a parameter without derivative that are not excluded.
-
-        Then the sums of squares at the values that were compared, and the limit of these sums.
-        """
+    ) -> ProfileInterval:
+        """Return the errors at values of a parameter without derivative."""
         parts = 4 * _MOST_VALUES
         shares = {table.number(each / parts): each / parts for each in range(parts + 1)}
         kept = list(shares.values())[:: max(1, math.ceil(len(shares) / _MOST_VALUES))]
         points = [(*best[:at], share, *best[at + 1 :]) for share in [best[at], *kept]]
-        sums = np.sum(self.residuals(rows, points) ** 2, axis=1)
+        errors = np.sqrt(np.mean(self.residuals(rows, points) ** 2, axis=1))
         n_values = len(rows) * len(self.study.metrics)
         degrees = max(1, n_values - len(self.study.parameters))
-        most = float(max(sums[0], 1e-18) * (1 + 4 / degrees))
-        tried = [(point[at], float(each)) for point, each in zip(points, sums, strict=True)]
-        values = dict.fromkeys(table.value(share) for share, each in tried if each <= most)
-        return tuple(values), sorted(each for each in tried if math.isfinite(each[1])), most
+        most = float(max(errors[0], 1e-9) * math.sqrt(1 + 4 / degrees))
+        tried = zip([each[at] for each in points], map(float, errors), strict=True)
+        return ProfileInterval(sorted(each for each in tried if math.isfinite(each[1])), most)
 
     def factors(self, predicted: NDArray[np.float64], rows: Sequence[int]) -> NDArray[np.float64]:
         """Return the factor for each metric with the least loss."""
@@ -433,6 +419,8 @@ def calibrate_predictions(
         for name, (which, found, factor) in groups.items()
     }
     shown = calibrated if study.has_folds else predicted
+    measured_columns = {study.section.name, *study.section.metrics.values()}
+    errors_shown = relative_errors(shown, work.measured)
     errors = relative_errors(predicted[rows], work.measured[rows])
     names = tuple(study.parameters)
     return Calibration(
@@ -455,10 +443,7 @@ def calibrate_predictions(
             for number, metric in enumerate(study.metrics)
         ),
         patterns=error_patterns(
-            [row.cells for row in study.rows],
-            study.metrics,
-            relative_errors(shown, work.measured),
-            {study.section.name, *study.section.metrics.values()},
+            [row.cells for row in study.rows], study.metrics, errors_shown, measured_columns
         ),
         history=tuple(work.history),
         tried=tuple(tuple(study.values(each).values()) for each in work.points),
@@ -466,7 +451,6 @@ def calibrate_predictions(
         failed=evaluator.failed,
         seconds=evaluator.seconds,
         within_budget=not any(each.is_linear for each in parameters),
-        enough=math.ceil((_FIT + _PROFILE * len(free)) / (1 - _SEARCH)),
     )
 
 

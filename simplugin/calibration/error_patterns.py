@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from scipy import stats
 # Number of rows below which nothing is tested.
 _LEAST_ROWS = 4
 _LEVEL = 0.05
+_SIDES = ("below", "above")
 Vector = NDArray[np.float64]
-Kind = Literal["trend", "bend", "groups"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class ErrorPattern:
 
     metric: str
     column: str
-    kind: Kind
+    kind: str
     statistic: float
     p_value: float
     text: str
@@ -69,12 +69,11 @@ def error_patterns(
     left_out : collection of str
         Columns that are not tested: names of rows and measured values.
     """
-    found = []
+    found: list[ErrorPattern] = []
     for column in dict.fromkeys(name for row in cells for name in row if name not in left_out):
         there = [at for at, row in enumerate(cells) if row.get(column) is not None]
         values = [cells[at][column] for at in there]
-        for number, metric in enumerate(metrics):
-            of = errors[there, number]
+        for metric, of in zip(metrics, errors[there].T, strict=True):
             if len(there) >= _LEAST_ROWS and np.ptp(of) > 0:
                 found += _tests(metric, column, values, of)
     found.sort(key=lambda each: each.p_value)
@@ -83,49 +82,37 @@ def error_patterns(
     return tuple(replace(each, p_value=float(p)) for each, p in zip(found, holm, strict=True))
 
 
-def _tests(metric: str, column: str, values: list[Any], errors: Vector) -> list[ErrorPattern]:
-    """Return the tests of a column, p values uncorrected."""
-    if not all(isinstance(each, int | float) and not isinstance(each, bool) for each in values):
-        return _groups(metric, column, list(map(str, values)), errors)
-    ranks = stats.rankdata(values)
-    if np.ptp(ranks) == 0:
-        return []
-    tau, p_value = stats.kendalltau(ranks, errors)
-    sign = "rise" if tau > 0 else "fall"
-    text = f"errors of {metric} {sign} with {column}"
-    found = [ErrorPattern(metric, column, "trend", float(tau), float(p_value), text)]
-    distances = np.abs(ranks - np.mean(ranks))
-    if np.ptp(distances) > 0:
-        tau, p_value = stats.kendalltau(distances, errors)
-        sign = "above" if tau > 0 else "below"
-        text = f"errors of {metric} at small and large {column} are {sign} those between"
-        found.append(ErrorPattern(metric, column, "bend", float(tau), float(p_value), text))
-    return found
-
-
-def _groups(metric: str, column: str, values: list[str], errors: Vector) -> list[ErrorPattern]:
-    """Return the test of a column of texts; none if most of them occur once."""
-    named = np.array(values)
-    groups = {name: errors[named == name] for name in dict.fromkeys(values)}
-    if not 2 <= len(groups) <= len(values) / 2:
-        return []
-    statistic, p_value = stats.kruskal(*groups.values())
-    ordered = sorted(groups, key=lambda name: float(np.mean(groups[name])))
-    means = (
-        f"{100 * np.mean(groups[name]):+.1f} % for {name}" for name in ordered[:: len(ordered) - 1]
-    )
-    text = f"errors of {metric} differ by {column}: in the mean {', '.join(means)}"
-    return [ErrorPattern(metric, column, "groups", float(statistic), float(p_value), text)]
+def _tests(metric: str, column: str, values: list[Any], errors: Vector) -> Iterator[ErrorPattern]:
+    """Yield the tests of a column; none of texts most of which occur once."""
+    if all(isinstance(each, int | float) for each in values):
+        ranks = stats.rankdata(values)
+        bends = (f"at small and large {column} are {each} those between" for each in _SIDES)
+        for kind, order, texts in (
+            ("trend", ranks, (f"fall with {column}", f"rise with {column}")),
+            ("bend", np.abs(ranks - np.mean(ranks)), bends),
+        ):
+            if np.ptp(order) > 0:
+                tau, p_value = map(float, stats.kendalltau(order, errors))
+                text = f"errors of {metric} {[*texts][tau > 0]}"
+                yield ErrorPattern(metric, column, kind, tau, p_value, text)
+        return
+    names = np.array([*map(str, values)])
+    groups = {name: errors[names == name] for name in np.unique(names)}
+    if 2 <= len(groups) <= len(values) / 2:
+        means = sorted((float(np.mean(each)), name) for name, each in groups.items())
+        ends = (f"{100 * mean:+.1f} % for {name}" for mean, name in means[:: len(means) - 1])
+        text = f"errors of {metric} differ by {column}, in the mean from {' to '.join(ends)}"
+        statistic, p_value = map(float, stats.kruskal(*groups.values()))
+        yield ErrorPattern(metric, column, "groups", statistic, p_value, text)
 
 
 def pattern_texts(patterns: Sequence[ErrorPattern]) -> list[str]:
     """Return the patterns in sentences, or that there are none."""
     if not patterns:
-        return ["rows or columns are too few to test whether errors depend on columns of the table"]
-    found = [
+        return ["too few rows or columns to test whether errors depend on the table"]
+    columns = ", ".join(dict.fromkeys(each.column for each in patterns))
+    return [
         f"{each.text} (p = {each.p_value:.2g}): the scenario may lack an effect"
         for each in patterns
         if each.is_significant
-    ]
-    columns = ", ".join(dict.fromkeys(each.column for each in patterns))
-    return found or [f"no dependence of errors on {columns} (least p = {patterns[0].p_value:.2g})"]
+    ] or [f"no dependence of errors on {columns} (least p = {patterns[0].p_value:.2g})"]

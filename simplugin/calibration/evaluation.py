@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import RunJob, Runners, RunRecord
 from simplugin.campaigns.keys import text_digest
 from simplugin.campaigns.running.coordinator import RetryPolicy, run_jobs
-from simplugin.campaigns.store import Store, StoreReader
+from simplugin.campaigns.store import Store, StoreReader, UnwritableError
 from simplugin.core.errors import ScenarioError, SimpluginError
 from simplugin.inputs.messages import InputProblem, suggestion
 from simplugin.scenarios.scenario import scenario_error
@@ -166,11 +167,9 @@ class Evaluator:
 
     def conclude(self) -> None:
         """Tell the store that no more runs follow, though the budget has some left."""
-        with StoreReader(self.store) as reader:
-            entry = reader.described(self._source.identity)
-        if entry is not None and entry.total != self._next:
-            with Store.open(self.store) as store:
-                store.conclude(entry.number)
+        # One that cannot be written has it already.
+        with suppress(UnwritableError), Store.open(self.store) as store:
+            store.conclude(store.begin(self._source))
 
     def _jobs(self, values: Mapping[str, Any], row: int) -> list[RunJob]:
         """Return the runs of values of the parameters and of a measured row."""

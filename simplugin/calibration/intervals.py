@@ -75,10 +75,14 @@ class LocalModel:
         """Quantile of Student's t for an interval."""
         return float(stats.t.ppf((1 + _LEVEL) / 2, max(1, self.degrees)))
 
+    def error(self, squares: float) -> float:
+        """Return the root of the mean square of residuals with a sum of squares."""
+        return float(np.sqrt(squares / len(self.residuals)))
+
     @property
     def limit(self) -> float:
-        """Sum of squares at the ends of an interval."""
-        return self.sum + (self.quantile * self.spread) ** 2
+        """The error at the ends of an interval."""
+        return self.error(self.sum + (self.quantile * self.spread) ** 2)
 
     def split(self) -> tuple[NDArray[np.float64], Vector, NDArray[np.bool_]]:
         """Return directions as rows, their standard errors, and which of them are identified.
@@ -103,18 +107,22 @@ class ProfileInterval:
 
     Attributes
     ----------
+    points : sequence of (float, float)
+        Values of the parameter, ascending, with the least root of the mean square of residuals that
+        was found at each.
+    limit : float
+        Its maximum at values that are not excluded.
     low, high : float
         The ends.
-    points : tuple of (float, float)
-        Values of the parameter with the least sum of squares that was found at each, ascending.
     is_linear : bool
         True if an end is that of the linear model, for want of evaluations.
     """
 
-    low: float
-    high: float
-    points: tuple[tuple[float, float], ...]
-    is_linear: bool
+    points: Sequence[tuple[float, float]]
+    limit: float
+    low: float = 0.0
+    high: float = 1.0
+    is_linear: bool = False
 
 
 def fitted(
@@ -183,12 +191,13 @@ def profile_interval(
     centre = float(model.point[at])
     points = {centre: model.sum}
     if width < 1e-9:
-        return ProfileInterval(centre, centre, tuple(points.items()), is_linear=False)
-    low, low_is_linear = _bound(residuals, model, at, -width, spent, points)
-    high, high_is_linear = _bound(residuals, model, at, width, spent, points)
-    profile = tuple(sorted(points.items()))
+        return ProfileInterval([(centre, model.error(model.sum))], model.limit, centre, centre)
+    low = _bound(residuals, model, at, -width, spent, points)
+    high = _bound(residuals, model, at, width, spent, points)
+    found = sorted((value, model.error(each)) for value, each in points.items())
+    is_linear = bool(low < centre == found[0][0] or found[-1][0] == centre < high)
     low, high = (0.0, 1.0) if is_open else (low, high)
-    return ProfileInterval(low, high, profile, low_is_linear or high_is_linear)
+    return ProfileInterval(found, model.limit, low, high, is_linear)
 
 
 def _bound(
@@ -198,19 +207,16 @@ def _bound(
     width: float,
     spent: Callable[[], bool],
     points: dict[float, float],
-) -> tuple[float, bool]:
-    """Return where profile t is the quantile, and True if only the linear model tells.
-
-    The points of the profile are added.
-    """
+) -> float:
+    """Return an end of an interval, where profile t is the quantile; add the tried values."""
     centre = float(model.point[at])
     others = model.jacobian.copy()
     others[:, at] = 0
     inverse = np.linalg.pinv(others, rcond=_NO_EFFECT)
-    for turn in range(3):
+    for _ in range(3):
         edge = min(1.0, max(0.0, centre + width))
         if spent() or edge == centre:
-            return edge, turn == 0 and edge != centre
+            return edge
         point = model.point.copy()
         move = edge - centre
         point -= inverse @ (model.residuals + model.jacobian[:, at] * move)
@@ -226,13 +232,13 @@ def _bound(
             points[edge] = least
         reached = np.sqrt(max(least - model.sum, 0.0)) / model.spread
         if edge in (0.0, 1.0) and reached <= model.quantile:
-            return edge, False
+            return edge
         # Where runs fail, half the way.
         ratio = model.quantile / max(reached, 0.2 * model.quantile) if least < np.inf else 0.5
         width = move * ratio
         if abs(ratio - 1) < 0.1:
             break
-    return min(1.0, max(0.0, centre + width)), False
+    return min(1.0, max(0.0, centre + width))
 
 
 def bootstrap(

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from simplugin.core.errors import ScenarioError
 
 Loss = Callable[[NDArray[np.float64], NDArray[np.float64]], float]
-SHIPPED_LOSSES = ("rms", "mean", "median", "largest")
 
 
 @dataclass(frozen=True)

@@ -2,157 +2,106 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
+from dataclasses import astuple
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import make_interp_spline
 
 from simplugin.calibration.calibrating import CalibratedParameter, Calibration
-from simplugin.calibration.measurements import SHIPPED_LOSSES
 from simplugin.calibration.study import ParameterTable, Study
 from simplugin.results.curves import CurvePlot
 from simplugin.results.tables import Cell, ResultTable
 
-Vector = NDArray[np.float64]
+# Figures of pairs of parameters at most.
+MOST_PAIRS = 10
 # Ratio of positive values from which on an axis is logarithmic.
-_WIDE, _DECADE = 100.0, 10.0
+_WIDE = 10.0
 # Points of a curve, so that none is marked.
 _SMOOTH = 81
-# Figures of pairs of parameters at most.
-_MOST_PAIRS = 10
-# Losses of points of pairs as multiples of the least, and numbers of their colours.
-_CLASSES = (
-    (math.inf, "over 10 times the least loss", 6),
-    (10.0, "up to 10 times", 4),
-    (2.0, "up to 2 times", 0),
-    (1.1, "up to 1.1 times", 10),
+# Losses of points of pairs, as multiples of the least; names with the numbers of their colours.
+_BOUNDS = (1.0, 1.1, 2.0, 10.0)
+_NEAR = {"least loss": 5, "up to 1.1 times": 10, "up to 2 times": 0, "up to 10 times": 4}
+_PAIRS = {**_NEAR, "over 10 times": 6, "failed": 3}
+# Numbers of the colours of lines and of dots.
+_LINES = {"least so far": 0, "all others fitted again": 0, "interval of 95 %": 5, "as measured": 6}
+_DOTS = {"evaluation": 4, "evaluated": 0, "fitted": 0, "held out": 5, **_PAIRS}
+_USES = ("fitted", "held out")
+_plot = partial(CurvePlot, whole=True, dots=(*_DOTS,), colours=_LINES | _DOTS)
+_cloud = partial(_plot, square=True)
+_TESTS = (
+    "trend: Kendall's tau of errors and column; bend: tau of errors and distance from the middle"
+    " rank; groups: H of Kruskal and Wallis; p is corrected after Holm, and approximate"
 )
-_NUMBER = re.compile(r"^\d+\.\d+(e[+-]\d+)?(?=\w*$)")
-_FAILED, _BEST, _GREY, _HELD_OUT = 3, 5, 6, 5
 
 
 def search_figure(found: Calibration) -> CurvePlot:
     """Return the loss of each evaluation, and the least so far."""
-    factor, unit = (100.0, "%") if found.loss in SHIPPED_LOSSES else (1.0, "")
-    losses = factor * np.array(found.history)
+    losses = np.array(found.history)
     numbers = np.arange(1, len(losses) + 1)
-    finite = losses[np.isfinite(losses)]
     least = np.minimum.accumulate(losses)
-    series = {
-        "evaluation": (numbers, losses),
-        "least so far": (np.repeat(numbers, 2)[1:], np.repeat(least, 2)[:-1]),
-    }
-    return CurvePlot(
-        name="loss",
-        title="Loss over the evaluations of the search",
-        x_label="evaluation",
-        y_label=f"loss, {found.loss}{unit and f' [{unit}]'}",
-        series=series,
-        log_y=_is_log(finite, _DECADE),
-        whole=True,
-        dots=("evaluation",),
-        colours={"evaluation": 4, "least so far": 0},
-    )
+    steps = np.repeat(numbers, 2)[1:], np.repeat(least, 2)[:-1]
+    series = {"evaluation": (numbers, losses), "least so far": steps}
+    names = "Loss over the evaluations of the search", "evaluation", f"loss, {found.loss}"
+    return _plot("loss", *names, series, log_y=_wide(losses))
 
 
 def profile_figures(study: Study, found: Calibration) -> list[CurvePlot]:
     """Return the profiles of the parameters that have one."""
-    return [
-        _profile(each, study.parameters[each.key], label)
-        for each, label in zip(found.parameters, _labels(study), strict=True)
-        if each.limit is not None and len(each.curve) > 1
-    ]
+    tables = study.parameters
+    return [_profile(each, tables[each.key]) for each in found.parameters if each.curve[1:]]
 
 
-def _profile(of: CalibratedParameter, table: ParameterTable, label: str) -> CurvePlot:
+def _profile(of: CalibratedParameter, table: ParameterTable) -> CurvePlot:
     """Return the profile of a parameter with its interval."""
-    assert of.limit is not None
-    pairs = dict(sorted((table.number_of(value), 100 * each) for value, each in of.curve))
+    pairs = {table.number_of(value): 100 * each for value, each in of.curve}
     values, errors = np.array([*pairs]), np.array([*pairs.values()])
-    limit = 100 * of.limit
-    is_log = _is_log(errors, _DECADE)
-    series = {}
+    limit, least, is_log = 100 * of.limit, np.min(errors), table.scale == "log"
+    series: dict[str, tuple[ArrayLike, ArrayLike]] = {}
     if of.profile is not None:
-        ends = np.array([table.number_of(each) for each in of.profile])
+        low, high = map(table.number_of, of.profile)
         # The signed root is almost linear in the parameter.
-        best, least = table.number_of(of.value), np.min(errors)
-        roots = np.sign(values - best) * np.sqrt(np.maximum(errors**2 - least**2, 0))
-        low, high = min(ends[0], values[0]), max(ends[1], values[-1])
-        if table.scale == "log":
-            across = np.geomspace(low, high, _SMOOTH)
-            up = make_interp_spline(np.log(values), roots, k=1)(np.log(across))
-        else:
-            across = np.linspace(low, high, _SMOOTH)
-            up = make_interp_spline(values, roots, k=1)(across)
-        series["all others fitted again"] = (across, np.sqrt(least**2 + up**2))
-        floor = least if is_log else least - 0.1 * (limit - least)
-        across = np.linspace(ends[0], ends[1], _SMOOTH)
-        across = np.concatenate([ends[[0]], across, ends[[1]]])
-        up = np.concatenate([[floor], np.full(_SMOOTH, limit), [floor]])
-        series["interval of 95 %"] = (across, up)
-    series["evaluated"] = (values, errors)
-    return CurvePlot(
-        name=f"profile-{label}",
-        title=f"Profile of {label}{'' if of.identified else ' (not identified)'}",
-        x_label=_axis(label, table),
-        y_label="relative error, rms [%]",
-        series=series,
+        roots = np.sqrt(np.maximum(errors**2 - least**2, 0))
+        roots *= np.sign(values - table.number_of(of.value))
+        spaced, scale = (np.geomspace, np.log) if is_log else (np.linspace, np.asarray)
+        across = spaced(min(low, values[0]), max(high, values[-1]), _SMOOTH)
+        between = make_interp_spline(scale(values), roots, k=1)(scale(across))
+        series["all others fitted again"] = across, np.sqrt(least**2 + between**2)
+        level = np.full(_SMOOTH, limit)
+        level[[0, -1]] = least
+        across = np.concatenate([[low], np.linspace(low, high, _SMOOTH - 2), [high]])
+        series["interval of 95 %"] = across, level
+    series["evaluated"] = values, errors
+    title = f"Profile of {of.key}{'' if of.identified else ' (not identified)'}"
+    return _plot(
+        *(f"profile-{of.key}", title, _axis(of.key, table), "relative error, rms [%]", series),
         lines={} if of.profile else {"excluded above": limit},
-        log_x=table.scale == "log" and _is_log(values, _DECADE),
-        log_y=is_log,
-        whole=True,
-        dots=("evaluated",),
-        colours={"all others fitted again": 0, "interval of 95 %": _HELD_OUT, "evaluated": 0},
+        log_x=is_log and _wide(values),
+        log_y=_wide(errors),
     )
 
 
 def pair_figures(study: Study, found: Calibration) -> list[CurvePlot]:
-    """Return the evaluations in planes of two parameters, coloured by loss; ten at most."""
+    """Return the evaluations in planes of two parameters, by loss; `MOST_PAIRS` at most."""
     losses = np.array(found.history)
-    least = float(np.min(losses))
-    bounds = np.array([bound for bound, _, _ in _CLASSES])
-    # Of each point the last class whose bound is not below its loss.
-    which = np.sum(losses[:, None] <= least * bounds, axis=1) - 1
-    which[~np.isfinite(losses)] = -1
-    names = {text: colour for _, text, colour in _CLASSES}
-    tables = [*study.parameters.values()]
-    points = np.array(
-        [
-            [table.number_of(value) for table, value in zip(tables, each, strict=True)]
-            for each in found.tried
-        ]
-    )
-    labels = _labels(study)
+    numbers = np.searchsorted(np.min(losses) * np.array(_BOUNDS), losses)
+    kinds = np.array([*_PAIRS])[np.where(np.isfinite(losses), numbers, -1)]
+    columns = zip(study.parameters.items(), zip(*found.tried, strict=True), strict=True)
+    parameters = [
+        (key, table, np.array([*map(table.number_of, values)])) for (key, table), values in columns
+    ]
     figures = []
-    for one, other in [*combinations(range(len(tables)), 2)][:_MOST_PAIRS]:
-        groups = {"failed": -1} | {name: number for number, name in enumerate(names)}
-        series = {
-            name: (points[which == number, one], points[which == number, other])
-            for name, number in groups.items()
-            if np.any(which == number)
-        }
-        best = int(np.argmin(losses))
-        series["least loss"] = (points[[best], one], points[[best], other])
-        figures.append(
-            CurvePlot(
-                name=f"pair-{labels[one]}-{labels[other]}",
-                title=f"Evaluations by {labels[one]} and {labels[other]}",
-                x_label=_axis(labels[one], tables[one]),
-                y_label=_axis(labels[other], tables[other]),
-                series=series,
-                log_x=tables[one].scale == "log",
-                log_y=tables[other].scale == "log",
-                whole=True,
-                dots=tuple(series),
-                colours={"failed": _FAILED, "least loss": _BEST, **names},
-                square=True,
-            )
-        )
+    for (one, first, x), (other, second, y) in [*combinations(parameters, 2)][:MOST_PAIRS]:
+        there = [(name, kinds == name) for name in reversed(_PAIRS) if name in kinds]
+        series = {name: (x[which], y[which]) for name, which in there}
+        names = f"pair-{one}-{other}", f"Evaluations by {one} and {other}"
+        axes = _axis(one, first), _axis(other, second)
+        log_x, log_y = first.scale == "log", second.scale == "log"
+        figures.append(_cloud(*names, *axes, series, log_x=log_x, log_y=log_y))
     return figures
 
 
@@ -161,96 +110,47 @@ def prediction_figures(found: Calibration) -> list[CurvePlot]:
     figures = []
     for metric in dict.fromkeys(each.metric for each in found.values):
         rows = [each for each in found.values if each.metric == metric]
-        pairs = np.array([[each.measured, each.calibrated] for each in rows])
+        measured = np.array([each.measured for each in rows])
+        predicted = np.array([each.calibrated for each in rows])
         held_out = np.array([each.held_out for each in rows])
-        finite = pairs[np.isfinite(pairs)]
-        is_log = _is_log(finite, _WIDE)
-        ends = np.min(finite), np.max(finite)
-        diagonal = np.geomspace(*ends, _SMOOTH) if is_log else np.linspace(*ends, _SMOOTH)
-        series = {"as measured": (diagonal, diagonal)}
-        for name, which in (("fitted", ~held_out), ("held out", held_out)):
-            if np.any(which):
-                series[name] = (pairs[which, 0], pairs[which, 1])
-        figures.append(
-            CurvePlot(
-                name=f"predicted-{metric}",
-                title=f"Predicted and measured {metric}",
-                x_label=f"measured {metric}",
-                y_label=f"predicted {metric}",
-                series=series,
-                log_x=is_log,
-                log_y=is_log,
-                whole=True,
-                dots=("fitted", "held out"),
-                colours={"as measured": _GREY, "fitted": 0, "held out": _HELD_OUT},
-                square=True,
-            )
-        )
+        line = np.linspace(np.min(measured), np.max(measured), _SMOOTH)
+        series = {"as measured": (line, line)}
+        for name, which in zip(_USES, (~held_out, held_out), strict=True):
+            series |= {name: (measured[which], predicted[which])} if which.any() else {}
+        names = f"Predicted {metric}", f"measured {metric}", f"predicted {metric}"
+        log = _wide(measured)
+        figures.append(_cloud(f"predicted-{metric}", *names, series, log_x=log, log_y=log))
     return figures
 
 
 def result_tables(found: Calibration) -> list[ResultTable]:
-    """Return parameters, losses, tests of the errors, and values."""
+    """Return parameters, losses, values, and tests of the errors."""
     parameters = [
         (
             each.key,
-            _text(each.value),
-            _interval(each.profile or each.plausible) + " (linear)" * each.is_linear,
-            _interval(each.bootstrap),
+            _text([each.value]),
+            _text(each.profile or each.plausible) + " (linear)" * each.is_linear,
+            _text(each.bootstrap),
             "" if each.identified else "not identified",
         )
         for each in found.parameters
     ]
-    columns = ("calibrated", "uncalibrated", "constant_factor")
-    losses: list[tuple[Cell, ...]] = [
-        (name.replace("_", "-"), *(each[column] for column in columns))
-        for name, each in found.losses.items()
-    ]
-    tests = [
-        (each.metric, each.column, each.kind, each.statistic, each.p_value)
-        for each in found.patterns
-    ]
+    losses: list[tuple[Cell, ...]] = [(name, *each.values()) for name, each in found.losses.items()]
     values = [
-        (
-            each.row,
-            each.metric,
-            each.measured,
-            each.calibrated,
-            each.calibrated / each.measured - 1,
-            each.uncalibrated,
-            "held out" if each.held_out else "",
-        )
+        (each.row, each.metric, _USES[each.held_out], each.measured, each.calibrated, each.error)
         for each in found.values
     ]
+    tests = [astuple(each)[:-1] for each in found.patterns]
     means = [f"{name} {100 * error:+.2f} %" for name, error in found.systematic.items()]
+    note = f"mean error of fitted rows: {', '.join(means)}"
+    factor = "constant factor: the uncalibrated scenario times the best factor for each metric"
+    heads = f"{found.loss},calibrated:%,uncalibrated:%,constant factor:%"
     return [
         _table("Parameters", "parameter,value,95 % (profile),95 % (bootstrap),", parameters),
-        _table(
-            "Losses",
-            f"{found.loss},calibrated:%,uncalibrated:%,constant factor:%",
-            losses,
-            "constant factor: the uncalibrated scenario times the best factor for each metric",
-        ),
-        _table(
-            "Values",
-            "row,metric,measured,calibrated,error:%,uncalibrated,",
-            values,
-            f"mean error of fitted rows: {', '.join(means)}",
-        ),
-        *(
-            [
-                _table(
-                    "Errors by column",
-                    "metric,column,test,statistic,p",
-                    tests,
-                    "trend: Kendall's tau of errors and the column; bend: that of errors and the"
-                    " distance of a value's rank from the middle; groups: H of Kruskal and Wallis;"
-                    " p is corrected for the number of tests after Holm, and approximate",
-                )
-            ]
-            if tests
-            else []
-        ),
+        _table("Losses", heads, losses, factor),
+        _table("Findings", "", [(each,) for each in found.findings()]),
+        _table("Values", "row,metric,,measured,predicted,error:%", values, note),
+        _table("Errors by column", "metric,column,test,statistic,p", tests, _TESTS),
     ]
 
 
@@ -262,35 +162,21 @@ def _table(
     return ResultTable(title, tuple((name, unit) for name, _, unit in heads), tuple(lines), note)
 
 
-def _labels(study: Study) -> list[str]:
-    """Return the last words of the parameters' keys; whole keys where these say too little."""
-    last = [key.rpartition(".")[2] for key in study.parameters]
-    return [
-        word if last.count(word) == 1 and word != "name" else key
-        for word, key in zip(last, study.parameters, strict=True)
-    ]
-
-
-def _axis(label: str, table: ParameterTable) -> str:
+def _axis(key: str, table: ParameterTable) -> str:
     """Return the label of an axis of a parameter."""
     if table.choices is not None:
         names = ", ".join(f"{number}: {each}" for number, each in enumerate(table.choices))
-        return f"{label} ({names})"
-    return f"{label} [{table.unit}]" if table.unit else label
+        return f"{key} ({names})"
+    return f"{key} [{table.unit}]" if table.unit else key
 
 
-def _is_log(values: Vector, ratio: float) -> bool:
-    """Return True if values are positive, and their extremes a ratio or more apart."""
-    return bool(len(values)) and 0 < float(np.min(values)) < float(np.max(values)) / ratio
+def _wide(values: NDArray[np.float64]) -> bool:
+    """Return True if values have a logarithmic axis; infinite ones are left out."""
+    finite = values[np.isfinite(values)]
+    return 0 < float(np.min(finite)) < float(np.max(finite)) / _WIDE
 
 
-def _text(value: Any) -> str:
-    """Return a value with few digits; texts are numbers with a unit, or choices."""
-    if isinstance(value, float):
-        return f"{value:.5g}"
-    return _NUMBER.sub(lambda found: f"{float(found[0]):.5g}", str(value))
-
-
-def _interval(values: Sequence[Any] | None) -> str:
-    """Return the text of an interval or of plausible values."""
-    return "-" if values is None else ", ".join(map(_text, values))
+def _text(values: Sequence[Any] | None) -> str:
+    """Return values with few digits."""
+    texts = (f"{each:.5g}" if isinstance(each, float) else str(each) for each in values or "-")
+    return ", ".join(texts)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.table import Table
 
 from simplugin.calibration import presentation
 from simplugin.calibration.calibrating import Calibration, calibrate, calibrated_scenario, loss_text
@@ -20,8 +18,7 @@ from simplugin.campaigns.running.campaign_runs import RunnersOnDemand
 from simplugin.cli.displays import duration_text, spinner, standard_output
 from simplugin.cli.terminal import BY_SIGNAL, relative_path, stop_signals
 from simplugin.core.console import EscapingConsole
-from simplugin.core.formatting import counted, percent, printable, readable
-from simplugin.results.tables import Cell, ResultTable
+from simplugin.core.formatting import counted
 
 if TYPE_CHECKING:
     from simplugin.campaigns.campaign import Campaign
@@ -66,10 +63,9 @@ def calibrate_command(
         document |= {"page": str(page)} if page else {}
         typer.echo(json.dumps(document, default=str))
         return 0
-    for table in presentation.result_tables(found):
-        _print(table)
-    for each in found.findings():
-        typer.echo(printable(each))
+    from simplugin.reports.tables import print_listings
+
+    print_listings(None, presentation.result_tables(found), console=standard_output())
     typer.echo(_runs(found))
     for path in filter(None, (output, page)):
         typer.echo(f"wrote {relative_path(path)}")
@@ -81,16 +77,13 @@ def write_calibration_page(study: Study, found: Calibration, directory: Path) ->
     from simplugin.reports.campaign_figures import write_figures
     from simplugin.reports.page import CampaignReport, KeptRun, write_page
 
-    findings = ResultTable("Findings", (("", ""),), tuple((each,) for each in found.findings()))
     fit = [*presentation.prediction_figures(found), presentation.search_figure(found)]
-    pairs = tuple(presentation.pair_figures(study, found))
-    all_pairs = math.comb(len(found.parameters), 2)
-    some = f" (the first {len(pairs)} of {all_pairs})" if len(pairs) < all_pairs else ""
+    pairs = f"Pairs of parameters (at most {presentation.MOST_PAIRS})"
     parts = (
-        KeptRun("Result", listings=(findings, *presentation.result_tables(found))),
+        KeptRun("Result", listings=tuple(presentation.result_tables(found))),
         KeptRun("Fit", figures=tuple(fit)),
         KeptRun("Profiles", figures=tuple(presentation.profile_figures(study, found))),
-        KeptRun(f"Pairs of parameters{some}", figures=pairs),
+        KeptRun(pairs, figures=tuple(presentation.pair_figures(study, found))),
     )
     report = CampaignReport(
         found.title or study.campaign.place.stem,
@@ -114,20 +107,3 @@ def _runs(found: Calibration) -> str:
     """Return the numbers of runs, and their time."""
     failed = f", {found.failed} failed" if found.failed else ""
     return f"{counted(found.runs, 'run')}{failed}; {duration_text(found.seconds)} in all"
-
-
-def _print(table: ResultTable) -> None:
-    """Print a table and its note."""
-    shown = Table(box=None, padding=(0, 2, 0, 0))
-    for at, (name, _) in enumerate(table.columns):
-        shown.add_column(name, justify="right" if at else "left", no_wrap=True)
-    for line in table.lines:
-        cells = zip(line, table.columns, strict=True)
-        shown.add_row(*(printable(_cell(value, unit)) for value, (_, unit) in cells))
-    standard_output().print(shown)
-    typer.echo(f"{printable(table.note)}\n" if table.note else "")
-
-
-def _cell(value: Cell, unit: str) -> str:
-    """Return the text of a cell."""
-    return percent(value) if unit == "%" and isinstance(value, float) else readable(value)

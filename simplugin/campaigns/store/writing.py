@@ -31,6 +31,10 @@ _ADD_MEMBER = """
         arguments = excluded.arguments
     WHERE key != excluded.key
 """
+_CONCLUDE = """
+    UPDATE campaigns SET total = (SELECT count(*) FROM members WHERE campaign = campaigns.number)
+    WHERE number = ?
+"""
 
 
 class Store(AbstractContextManager["Store"]):
@@ -104,10 +108,8 @@ class Store(AbstractContextManager["Store"]):
 
     def conclude(self, campaign: int) -> None:
         """Set the total of a campaign to the number of runs that it has: no more are planned."""
-        counted = "(SELECT count(*) FROM members WHERE campaign = campaigns.number)"
-        update = f"UPDATE campaigns SET total = {counted} WHERE number = ?"
         with self._atomic():
-            self._connection.execute(update, [campaign])
+            self._connection.execute(_CONCLUDE, [campaign])
         self.commit()
 
     def state_of(self, key: str) -> str | None:

@@ -36,9 +36,9 @@ def test_a_browser_shows_a_calibration(driver, written):
 
     assert texts("h2") == ["Calibration", "Figures to download"]
     assert texts("nav a") == texts("h2")
-    titles = ["Result", "Fit", "Profiles", "Pairs of parameters"]
+    titles = ["Result", "Fit", "Profiles", "Pairs of parameters (at most 10)"]
     assert texts("#kept-list summary") == titles
-    rows = texts(".listing tr td:last-child")
+    rows = texts(".listing tr td:nth-child(3)")
     assert rows.count("held out") == 2
     counts = """return Object.fromEntries([...document.querySelectorAll("#kept figure")].map(
         (each) => [each.querySelector("h4").innerText,
@@ -47,13 +47,15 @@ def test_a_browser_shows_a_calibration(driver, written):
                 one.querySelectorAll("path[transform]").length])]))"""
     marks = {title: dict(each) for title, each in driver.execute_script(counts).items()}
     assert len(marks) == 2 + 3 + 3
-    assert marks["Predicted and measured makespan"]["fitted"] == 10
-    assert marks["Predicted and measured makespan"]["held out"] == 2
+    assert marks["Predicted makespan"]["fitted"] == 10
+    assert marks["Predicted makespan"]["held out"] == 2
     search = marks["Loss over the evaluations of the search"]
     assert search["evaluation"] == len(found.history)
-    assert marks["Profile of speed"]["evaluated"] == len(found.parameters[0].curve)
-    pair = marks["Evaluations by speed and latency"]
-    assert sum(pair.values()) == len(found.history) + 1
+    assert marks["Profile of platform.parameters.speed"]["evaluated"] == len(
+        found.parameters[0].curve
+    )
+    pair = marks[f"Evaluations by {found.parameters[0].key} and {found.parameters[1].key}"]
+    assert sum(pair.values()) == len(found.history)
     links = driver.execute_script(
         "return [...document.querySelectorAll('#files a')].map((a) => a.href)"
     )
@@ -79,5 +81,5 @@ def test_its_data_are_those_of_the_result(written):
     tables = {each["title"]: each["lines"] for each in document["kept"][0]["listings"]}
     values = [float(line[1]) for line in tables["Parameters"]]
     assert values == pytest.approx([each.value for each in found.parameters], rel=1e-4)
-    assert [line[3] for line in tables["Values"]] == [each.calibrated for each in found.values]
+    assert [line[4] for line in tables["Values"]] == [each.calibrated for each in found.values]
     assert [line[0] for line in tables["Findings"]] == found.findings()
