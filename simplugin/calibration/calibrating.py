@@ -419,7 +419,7 @@ def calibrate_predictions(
         for name, (which, found, factor) in groups.items()
     }
     shown = calibrated if study.has_folds else predicted
-    measured_columns = {study.section.name, *study.section.metrics.values()}
+    measured_columns = [*study.section.metrics.values()]
     errors_shown = relative_errors(shown, work.measured)
     errors = relative_errors(predicted[rows], work.measured[rows])
     names = tuple(study.parameters)

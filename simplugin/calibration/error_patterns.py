@@ -54,7 +54,7 @@ def error_patterns(
     cells: Sequence[Mapping[str, Any]],
     metrics: Sequence[str],
     errors: Vector,
-    left_out: Collection[str | None],
+    left_out: Collection[str],
 ) -> tuple[ErrorPattern, ...]:
     """Return the tests of all columns, the least p value first.
 
@@ -67,7 +67,7 @@ def error_patterns(
     errors : float64, shape (n_rows, n_metrics)
         Relative errors of the predictions.
     left_out : collection of str
-        Columns that are not tested: names of rows and measured values.
+        Columns that are not tested, such as measured values.
     """
     found: list[ErrorPattern] = []
     for column in dict.fromkeys(name for row in cells for name in row if name not in left_out):
