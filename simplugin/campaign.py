@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from simplugin.calibration.sensitivity import sensitivities
 from simplugin.campaigns.campaign import Campaign, CampaignSettings
 from simplugin.campaigns.running.campaign_runs import run_campaign
 from simplugin.campaigns.store import StoreReader
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from simplugin.campaigns.running.reporting import CampaignProgress, CampaignSummary
     from simplugin.campaigns.store.tables import Cell
+    from simplugin.results.tables import ResultTable
     from simplugin.scenarios.scenario import Scenario
 
 
@@ -63,6 +65,22 @@ class CampaignResults:
         lines = ([row[name] for name in names] for row in self.rows)
         title = f"{summary.title}: {summary.done} of {summary.total} done, {summary.failed} failed"
         return html_table(columns, lines, len(self.rows), title=title)
+
+    def sensitivity(self, *metrics: str) -> list[ResultTable]:
+        """Return the sensitivity of metrics to the keys that are swept with sobol or morris.
+
+        Parameters
+        ----------
+        *metrics : str
+            Names; by default all metrics with a direction of improvement, or all if there are none.
+
+        Raises
+        ------
+        SimpluginError
+            There is no such metric.
+        """
+        with StoreReader(self.summary.store) as reader:
+            return sensitivities(reader, reader.entry(self.summary.campaign), metrics)
 
     def report(
         self,

@@ -26,10 +26,11 @@ from simplugin.calibration.intervals import (
 )
 from simplugin.calibration.measurements import relative_errors
 from simplugin.calibration.search import DESIGNS, local_minimum, search
-from simplugin.calibration.study import ParameterTable, Study
+from simplugin.calibration.study import Study
 from simplugin.campaigns.jobs import Runners
 from simplugin.core.errors import ScenarioError
 from simplugin.scenarios.loading import SCENARIO_KEYS
+from simplugin.scenarios.ranges import ParameterTable
 
 # Share of the budget for the search; the rest is for intervals.
 _SEARCH = 0.6

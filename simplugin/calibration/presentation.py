@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import make_interp_spline
 
 from simplugin.calibration.calibrating import CalibratedParameter, Calibration
-from simplugin.calibration.study import ParameterTable, Study
+from simplugin.calibration.study import Study
 from simplugin.results.curves import CurvePlot
 from simplugin.results.tables import Cell, ResultTable
+from simplugin.scenarios.ranges import ParameterTable
 
 # Figures of pairs of parameters at most.
 MOST_PAIRS = 10

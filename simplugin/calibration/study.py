@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator
 
 from simplugin.calibration.measurements import (
     Loss,
@@ -34,6 +33,7 @@ from simplugin.inputs.quantities import POSITIVE, Time
 from simplugin.inputs.sections import ExistingFile, Reference, Section
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.loading import SCENARIO_KEYS, read_toml, scenario_from
+from simplugin.scenarios.ranges import ParameterTable
 from simplugin.scenarios.scenario import scenario_error
 from simplugin.scenarios.substitutions import path_of
 from simplugin.scenarios.sweeps import KeyAssignment, flatten
@@ -41,79 +41,6 @@ from simplugin.scenarios.sweeps import KeyAssignment, flatten
 TABLE = "calibrate"
 # Packages of methods that an extra installs.
 _PACKAGES = {"cma-es": "cmaes", "tpe": "optuna"}
-_DIGITS = 9
-
-
-class ParameterTable(Section):
-    """The range of a parameter.
-
-    Attributes
-    ----------
-    low, high : float
-        The ends.
-    scale : {"linear", "log"}
-        Scale of the search.
-    whole : bool
-        True for whole numbers.
-    unit : str
-        Unit of the ends; values are then texts such as ``"2.5Gf"``.
-    choices : list
-        Instead of a range: the values.
-    """
-
-    low: float | None = None
-    high: float | None = None
-    scale: Literal["linear", "log"] = "linear"
-    whole: bool = False
-    unit: str = ""
-    choices: Annotated[list[Any], Field(min_length=2)] | None = None
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> ParameterTable:
-        """Raise unless there is a range or a list of choices."""
-        if self.choices is not None:
-            if self.model_fields_set != {"choices"}:
-                raise InvalidValueError("{key} has choices and a range", "remove one of the two")
-            return self
-        if self.low is None or self.high is None or not -math.inf < self.low < self.high < math.inf:
-            message = f"{{key}} goes from {self.low!r} to {self.high!r}"
-            raise InvalidValueError(message, "give low < high, or choices")
-        if self.scale == "log" and self.low <= 0:
-            message = f"{{key}}: a logarithmic range from {self.low!r}"
-            raise InvalidValueError(message, 'give a positive low, or scale = "linear"')
-        return self
-
-    @property
-    def is_continuous(self) -> bool:
-        """True for a range of numbers that are not whole."""
-        return self.choices is None and not self.whole
-
-    def number(self, share: float) -> float:
-        """Return the number, or the position of a choice, at a share of the range in [0, 1]."""
-        share = min(max(share, 0.0), 1.0)
-        if self.choices is not None:
-            return float(min(int(share * len(self.choices)), len(self.choices) - 1))
-        assert self.low is not None
-        assert self.high is not None
-        if self.scale == "log":
-            found = self.low * (self.high / self.low) ** share
-        else:
-            found = self.low + share * (self.high - self.low)
-        return float(round(found)) if self.whole else float(f"{found:.{_DIGITS}g}")
-
-    def value(self, share: float) -> Any:
-        """Return the value of the key at a share of the range."""
-        number = self.number(share)
-        if self.choices is not None:
-            return self.choices[int(number)]
-        plain: float | int = int(number) if self.whole else number
-        return f"{plain:.{_DIGITS}g}{self.unit}" if self.unit else plain
-
-    def number_of(self, value: Any) -> float:
-        """Return the number in the table's unit, or the position of a choice, of a value."""
-        if self.choices is not None:
-            return float(self.choices.index(value))
-        return float(str(value).removesuffix(self.unit))
 
 
 class HeldOutColumn(Section):

@@ -215,5 +215,43 @@ def query(
         print_answer(*asked.run(sql), as_csv=as_csv, as_json=as_json)
 
 
-for command in (run, retry, status, export, query):
+def sensitivity(
+    place: Path,
+    *,
+    metric: list[str] | None = None,
+    store: Path | None = None,
+    campaign: int | None = None,
+    as_json: bool = False,
+) -> None:
+    """Print the sensitivity of metrics to the keys that are swept with sobol or morris.
+
+    Exit status 1 if there are no indices, for instance because runs are missing.
+
+    Parameters
+    ----------
+    metric
+        A metric, or gap; repeatable. By default those of which the better direction is known.
+    """
+    from simplugin.calibration.sensitivity import sensitivities
+    from simplugin.campaigns.store import StoreReader
+    from simplugin.cli.campaign_reading import chosen_entry, store_of
+    from simplugin.core.errors import StoreError
+    from simplugin.reports.sensitivities import compact
+    from simplugin.reports.tables import print_listings
+
+    with StoreReader(store_of(place, store)) as reader:
+        entry = chosen_entry(reader, place, campaign)
+        found = sensitivities(reader, entry, metric or [])
+    if not found:
+        message = f"there are no results of a design in campaign {entry.number}"
+        remedy = "sweep keys with sobol or morris, and run the campaign"
+        raise StoreError(message, file=reader.path, remedy=remedy)
+    if as_json:
+        typer.echo(json.dumps([each.document() for each in found]))
+    else:
+        print_listings(None, [compact(each) for each in found])
+    raise typer.Exit(not any(each.lines for each in found))
+
+
+for command in (run, retry, status, export, query, sensitivity):
     add_command(campaign_app, command)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from simplugin.calibration.sensitivity import sensitivities
 from simplugin.campaigns.jobs import RunRecord
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.reading import StoredRun
@@ -181,6 +182,7 @@ def campaign_report(reader: StoreReader, entry: CampaignEntry) -> CampaignReport
         kept=tuple(kept),
         claims={name: tuple(each) for name, each in claims.items() if each},
         figures={name: tuple(each) for name, each in figures.items() if each},
+        sensitivities=tuple(sensitivities(reader, entry)),
     )
 
 

@@ -25,6 +25,7 @@ from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import dimension_of
 from simplugin.inputs.sections import PlatformSection, SchedulerSection
 from simplugin.platforms.laws import PARAMETERS
+from simplugin.scenarios.designs import DesignTable
 from simplugin.scenarios.generators import GENERATORS
 from simplugin.scenarios.generators.registry import generator_called
 from simplugin.scenarios.kinds import KINDS, kind_called
@@ -85,6 +86,7 @@ def reference() -> str:
     lines += _table("[output]", _of_model(OutputSection), 2)
     lines += _table("[campaign]", _of_model(CampaignSection), 2)
     lines += _table("Ranges of [sweep]", _of_model(Range), 2)
+    lines += _table("Designs of [sweep]", _of_model(DesignTable), 2)
     lines += _table("[slurm]", _of_model(SlurmSection), 2)
     return "\n".join(lines).rstrip()
 

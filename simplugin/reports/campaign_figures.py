@@ -33,6 +33,7 @@ from simplugin.reports.image_files import Chart, absence, write_all_letters, wri
 from simplugin.reports.page.contents import CampaignReport, Column
 from simplugin.reports.paper_sheet import DPI
 from simplugin.reports.schedules import chart_of, draw_schedule
+from simplugin.reports.sensitivities import draw_sensitivity
 from simplugin.reports.statistics import finite
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def write_figures(
     (``makespan-box.pdf``, ``makespan-ecdf.pdf``); where it is known whether less or more is
     better, all values are above 0 and groups have runs to compare, performance profiles
     (``makespan-profile.pdf``); and means over each number that groups vary, other than seeds
-    (``makespan-over-workload-count.pdf``). Of each run that was kept its curves and its Gantt chart
+    (``makespan-over-workload-count.pdf``). Of designs the sensitivity of metrics
+    (``sensitivity-of-makespan.pdf``). Of each run that was kept its curves and its Gantt chart
     (``run-7-rounds.pdf``, ``run-7-gantt.pdf``), and the figures of reproductions by capability.
 
     Figures that this function wrote for a report before, and that are not of this one, are removed
@@ -132,6 +134,8 @@ def _figures(report: CampaignReport, which: Which) -> Iterator[tuple[str, _Draw]
     metrics = report.metrics()
     if which == "main":
         metrics = tuple(each for each in metrics if each.sense is not None) or metrics[:1]
+    # At each value of a key of a design there are few runs, which differ in all other keys.
+    skipped = {key for each in report.sensitivities for key in each.column("parameter")}
     for metric in metrics:
         values = values_by_group(report, metric)
         every, _, _ = finite([value for each in values.values() for value in each.values()])
@@ -144,9 +148,14 @@ def _figures(report: CampaignReport, which: Which) -> Iterator[tuple[str, _Draw]
         for kind, draw in _metric_figures(metric, named):
             yield f"{name}-{kind}", draw
         for parameter in varied_within(report, rows_by_group(report).values()):
-            if (found := parameter.amounts()) and not _SEEDS.search(parameter.name):
+            if parameter.name in skipped or _SEEDS.search(parameter.name):
+                continue
+            if found := parameter.amounts():
                 over = partial(_over, report, metric, parameter.shown, *found)
                 yield f"{name}-over-{_file_name(parameter.name)}", over
+    for analysis in report.sensitivities:
+        if analysis.lines:
+            yield _file_name(analysis.title), partial(draw_sensitivity, analysis)
     for kept in report.kept[: _MAIN_RUNS if which == "main" else None]:
         start = "" if kept.position is None else f"run-{kept.position}-"
         for each in kept.figures:

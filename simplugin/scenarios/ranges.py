@@ -1,4 +1,4 @@
-"""Ranges of numbers of a sweep, computed on access."""
+"""Ranges of numbers: those of a sweep, computed on access, and those of parameters."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from simplugin.inputs.sections import Section
 # Fraction of a step by which the last value may exceed the end.
 _ROUNDING = Fraction(1, 10**9)
 _LEAST_RATIO = 1e-300
+# Of the values of parameters.
+_DIGITS = 9
+_OF_RANGES = {"low", "high", "scale", "whole", "unit"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +191,86 @@ class Range(Section):
         start, distance, end = map(_fraction, (first, step, last))
         count = math.floor((end - start) / distance + _ROUNDING) + 1
         return LinearRange(start, distance, end, count)
+
+
+class ParameterTable(Section):
+    """The range of a parameter.
+
+    Attributes
+    ----------
+    low, high : float
+        The ends.
+    scale : {"linear", "log"}
+        Scale of the search.
+    whole : bool
+        True for whole numbers.
+    unit : str
+        Unit of the ends; values are then texts such as ``"2.5Gf"``.
+    choices : list
+        Instead of a range: the values.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    scale: Literal["linear", "log"] = "linear"
+    whole: bool = False
+    unit: str = ""
+    choices: Annotated[list[Any], Field(min_length=2)] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> ParameterTable:
+        """Raise unless there is a range or a list of choices."""
+        if self.choices is not None:
+            if self.model_fields_set & _OF_RANGES:
+                raise InvalidValueError("{key} has choices and a range", "remove one of the two")
+            return self
+        if self.low is None or self.high is None or not -math.inf < self.low < self.high < math.inf:
+            message = f"{{key}} goes from {self.low!r} to {self.high!r}"
+            raise InvalidValueError(message, "give low < high, or choices")
+        if self.scale == "log" and self.low <= 0:
+            message = f"{{key}}: a logarithmic range from {self.low!r}"
+            raise InvalidValueError(message, 'give a positive low, or scale = "linear"')
+        return self
+
+    @property
+    def is_continuous(self) -> bool:
+        """True for a range of numbers that are not whole."""
+        return self.choices is None and not self.whole
+
+    def number(self, share: float) -> float:
+        """Return the number, or the position of a choice, at a share of the range in [0, 1]."""
+        share = min(max(share, 0.0), 1.0)
+        if self.choices is not None:
+            return float(min(int(share * len(self.choices)), len(self.choices) - 1))
+        assert self.low is not None
+        assert self.high is not None
+        if self.scale == "log":
+            found = self.low * (self.high / self.low) ** share
+        else:
+            found = self.low + share * (self.high - self.low)
+        return float(round(found)) if self.whole else float(f"{found:.{_DIGITS}g}")
+
+    def share(self, number: float) -> float:
+        """Return the share of the range at which a number lies, the inverse of `number`."""
+        assert self.low is not None
+        assert self.high is not None
+        if self.scale == "log":
+            return math.log(number / self.low) / math.log(self.high / self.low)
+        return (number - self.low) / (self.high - self.low)
+
+    def value(self, share: float) -> Any:
+        """Return the value of the key at a share of the range."""
+        number = self.number(share)
+        if self.choices is not None:
+            return self.choices[int(number)]
+        plain: float | int = int(number) if self.whole else number
+        return f"{plain:.{_DIGITS}g}{self.unit}" if self.unit else plain
+
+    def number_of(self, value: Any) -> float:
+        """Return the number in the table's unit, or the position of a choice, of a value."""
+        if self.choices is not None:
+            return float(self.choices.index(value))
+        return float(str(value).removesuffix(self.unit))
 
 
 def _whole_powers(first: float, last: float, count: int) -> bool:

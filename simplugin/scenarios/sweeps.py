@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, product
-from typing import Any
+from itertools import accumulate, groupby, product
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -20,6 +20,7 @@ from simplugin.inputs.messages import (
     problems_of,
     suggestion,
 )
+from simplugin.scenarios.designs import Design, DesignTable, is_design
 from simplugin.scenarios.ranges import LinearRange, LogRange, Range, is_range
 from simplugin.scenarios.substitutions import (
     KEYS_WITHOUT_EFFECT,
@@ -37,6 +38,7 @@ _MOST_SELECTED = 10_000
 _MOST_CHECKED = 200
 # The column that names of variations are in.
 VARIATION = "variation"
+_Table = TypeVar("_Table", Range, DesignTable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,14 @@ class Axis:
         Its values in order.
     source : tuple of str or int
         Its place in the campaign file.
+    design : Design, optional
+        The design that varies it with other keys.
     """
 
     path: Path
     values: Sequence[Any] | LinearRange | LogRange
     source: Path
+    design: Design | None = None
 
     @property
     def keys(self) -> set[str]:
@@ -67,9 +72,12 @@ class Axis:
     def checked_values(self) -> Iterator[tuple[int, Any]]:
         """Yield the values to be checked, with their positions.
 
-        The ends of a range; evenly spread values of a long list of numbers, with its ends;
-        otherwise all values, since texts and tables can differ in kind.
+        The ends of a range or design; evenly spread values of a long list of numbers, with its
+        ends; otherwise all values, since texts and tables can differ in kind.
         """
+        if self.design is not None:
+            yield from enumerate(self.design.tables[_key(self.source)].ends, 1)
+            return
         last = len(self.values) - 1
         if not isinstance(self.values, list | tuple):
             yield from ((at, self.values[at]) for at in dict.fromkeys((0, last)))
@@ -87,6 +95,12 @@ class Axis:
         """Return the axis as short plain data."""
         values = self.values
         return [list(self.path), list(values) if isinstance(values, list | tuple) else repr(values)]
+
+
+def dimensions(axes: Iterable[Axis]) -> list[list[Axis]]:
+    """Return the axes, those together that vary together: the keys of a design."""
+    groups = groupby(axes, lambda axis: id(axis if axis.design is None else axis.design))
+    return [list(axes) for _, axes in groups]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +140,6 @@ class Variation:
     axes: tuple[Axis, ...] = ()
     name: str | None = None
 
-    @property
-    def size(self) -> int:
-        """The number of its runs for each point of the grid."""
-        return math.prod(len(axis.values) for axis in self.axes)
-
 
 @dataclass(frozen=True)
 class Variations:
@@ -161,13 +170,17 @@ class Variations:
     @cached_property
     def _ends(self) -> list[int]:
         """The position after the last of each of the list."""
-        points = math.prod(len(axis.values) for axis in self.grid)
-        return list(accumulate(each.size * points for each in self.listed))
+        grids = map(self.axes, range(len(self.listed)))
+        return list(accumulate(math.prod(len(one[0].values) for one in each) for each in grids))
 
     @cached_property
     def _named(self) -> bool:
         """True if the variations are named."""
         return any(each.name is not None for each in self.listed)
+
+    def axes(self, number: int) -> list[list[Axis]]:
+        """Return what one of the list and the grid sweep, as `dimensions`."""
+        return dimensions((*self.listed[number].axes, *self.grid))
 
     def point(self, position: int) -> tuple[int, list[KeyAssignment]]:
         """Return which of the list a position belongs to, from 0 on, and all that is set there.
@@ -180,13 +193,14 @@ class Variations:
         if not 0 <= position < self.total:
             raise IndexError(f"there are positions 0 to {self.total - 1}, not {position}")
         number = bisect_right(self._ends, position)
-        variation = self.listed[number]
         left = position - (self._ends[number - 1] if number else 0)
-        points = []
-        for axis in reversed((*variation.axes, *self.grid)):
-            left, place = divmod(left, len(axis.values))
-            points.append(KeyAssignment(axis.path, axis.values[place], axis.source))
-        return number, [*variation.settings, *reversed(points)]
+        points: list[KeyAssignment] = []
+        for together in reversed(self.axes(number)):
+            left, place = divmod(left, len(together[0].values))
+            points[:0] = [
+                KeyAssignment(one.path, one.values[place], one.source) for one in together
+            ]
+        return number, [*self.listed[number].settings, *points]
 
     def scenario(self, settings: Sequence[KeyAssignment]) -> dict[str, Any]:
         """Return the scenario with keys set.
@@ -238,8 +252,8 @@ class Variations:
             A key is not varied, no run has these values, or the positions are too many.
         """
         wanted = {*each, *where}
-        axes = [(*variation.axes, *self.grid) for variation in self.listed]
-        known = {key for listed in axes for axis in listed for key in axis.keys}
+        axes = [self.axes(number) for number in range(len(self.listed))]
+        known = {key for one in axes for each in one for axis in each for key in axis.keys}
         settings = [each for one in self.listed for each in one.settings]
         known |= {key for each in settings for key in flatten(_key(each.source), each.value)}
         known |= {VARIATION} if self._named else set()
@@ -248,13 +262,13 @@ class Variations:
             raise InvalidValueError(
                 f"{name!r} is not varied", suggestion(name, known, "varied are")
             )
-        places = [[_places(axis, wanted, where) for axis in listed] for listed in axes]
+        places = [[_places(together, wanted, where) for together in one] for one in axes]
         if sum(math.prod(map(len, listed)) for listed in places) > _MOST_SELECTED:
             remedy = "name fewer keys, or more values in where"
             raise InvalidValueError(f"these are more than {_MOST_SELECTED:,} runs", remedy)
         found: dict[str, int] = {}
-        for end, listed, chosen in zip(self._ends, axes, places, strict=True):
-            sizes = [len(axis.values) for axis in listed]
+        for end, one, chosen in zip(self._ends, axes, places, strict=True):
+            sizes = [len(together[0].values) for together in one]
             start = end - math.prod(sizes)
             for steps in product(*chosen):
                 position = 0
@@ -276,14 +290,16 @@ def _key(source: Path) -> str:
     return dotted(inside[1:] if inside[0] == _SWEEP else inside)
 
 
-def _places(axis: Axis, wanted: set[str], where: Mapping[str, Any]) -> Sequence[int]:
-    """Return the positions on an axis among which runs are selected."""
-    key, places = _key(axis.source), range(len(axis.values))
-    if key in where:
-        # Each value occurs once.
-        place = next((each for each in places if axis.values[each] == where[key]), None)
-        return [] if place is None else [place]
-    return places if axis.keys & wanted else places[:1]
+def _places(together: Sequence[Axis], wanted: set[str], where: Mapping[str, Any]) -> Sequence[int]:
+    """Return the positions on axes that vary together among which runs are selected."""
+    places = range(len(together[0].values))
+    given = {_key(axis.source): axis.values for axis in together if _key(axis.source) in where}
+    if given:
+        for place in places:
+            if all(values[place] == where[key] for key, values in given.items()):
+                return [place]
+        return []
+    return places if any(axis.keys & wanted for axis in together) else places[:1]
 
 
 def flatten(key: str, value: Any) -> dict[str, Any]:
@@ -344,31 +360,61 @@ def _flat(
 ) -> Iterator[tuple[Path, Any]]:
     """Yield the values in nested tables with their keys; a range is a value where there are any."""
     for key, value in table.items():
-        if isinstance(value, Mapping) and value and not (ranges and is_range(value)):
+        if (
+            isinstance(value, Mapping)
+            and value
+            and not (ranges and (is_range(value) or is_design(value)))
+        ):
             yield from _flat(value, (*above, key), ranges=ranges)
         else:
             yield (*above, key), value
 
 
 def _axes(document: Mapping[str, Any], sweep: Mapping[str, Any], source: Path) -> tuple[Axis, ...]:
-    """Read a grid."""
+    """Read a grid; the keys of a design are together, where the first of them is."""
     found: list[Axis] = []
+    designed: list[tuple[Path, Path, DesignTable]] = []
+    first = 0
     for words, value in _flat(sweep, ranges=True):
         place = (*source, *words)
         path = _located(document, words, place)
         refuse_without_effect(path, place, swept=True)
-        found.append(Axis(path, _values(value, place), place))
+        if isinstance(value, Mapping) and is_design(value):
+            first = first if designed else len(found)
+            designed.append((path, place, _validated(DesignTable, value, place)))
+        else:
+            found.append(Axis(path, _values(value, place), place))
+    if designed:
+        found[first:first] = _together(designed)
     return tuple(found)
+
+
+def _together(designed: Sequence[tuple[Path, Path, DesignTable]]) -> list[Axis]:
+    """Return the axes of a design: of the paths, places and ranges of its keys."""
+    _, first, table = designed[0]
+    for _, place, each in designed:
+        if each.sobol != table.sobol or each.morris != table.morris:
+            message = f"{dotted(place)} has another design than {dotted(first)}"
+            raise SweepError(place, message, "give all keys the same sobol, or the same morris")
+    tables = {_key(place): each for _, place, each in designed}
+    design = Design("sobol" if table.sobol else "morris", table.sobol or table.morris or 0, tables)
+    columns = zip(designed, design.values(), strict=True)
+    return [Axis(path, values, place, design) for (path, place, _), values in columns]
+
+
+def _validated(kind: type[_Table], value: Mapping[str, Any], source: Path) -> _Table:
+    """Return a validated range; raise SweepError if it is invalid."""
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        first = problems_of(error, kind, value, source)[0]
+        raise SweepError(first.path, first.message, first.remedy) from None
 
 
 def _values(value: Any, source: Path) -> Sequence[Any] | LinearRange | LogRange:
     """Return the values of a swept key."""
     if isinstance(value, Mapping) and value:
-        try:
-            return Range.model_validate(value).numbers
-        except ValidationError as error:
-            first = problems_of(error, Range, value, source)[0]
-            raise SweepError(first.path, first.message, first.remedy) from None
+        return _validated(Range, value, source).numbers
     if isinstance(value, range):
         value = value or []
     elif hasattr(value, "tolist"):  # an array of numpy's

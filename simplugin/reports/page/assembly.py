@@ -207,6 +207,7 @@ def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[s
             for name, figures in report.figures.items()
             for figure in figures
         ],
+        "sensitivities": [each.document() for each in report.sensitivities],
         "files": list(files),
         "colours": len(GROUP_COLOURS),
     }

@@ -180,6 +180,8 @@ class CampaignReport:
         Claims of reproductions, by capability.
     figures : mapping of str to tuple of CurvePlot
         Figures of reproductions, by capability.
+    sensitivities : tuple of ResultTable
+        Sensitivity of metrics to the keys of a design, as `draw_sensitivity` has it.
     headline, heading : str
         Line below the title, by default the progress of the campaign; and heading of `kept`.
     group : str, optional
@@ -207,6 +209,7 @@ class CampaignReport:
     figures: Mapping[str, tuple[CurvePlot, ...]] = field(default_factory=dict)
     headline: str = ""
     heading: str = "Single runs"
+    sensitivities: tuple[ResultTable, ...] = ()
     group: str | None = None
     baseline: Value = None
 

@@ -171,3 +171,31 @@ function joinedBars(chart, across, tops, ends) {
   });
   return drawn("g", {}, ...[...paths].map(([group, path]) => drawn("path", { d: path, fill: colourOf(group) }, drawn("title", {}, chart.groups[group]))));
 }
+
+// Sensitivity indices: dots with their intervals, a row for each parameter of each group.
+function drawIndices(target, { title, columns: heads, lines }) {
+  const first = heads.findIndex(({ name }) => name === "parameter") + 1;
+  const indices = heads.slice(first).filter((_, at) => at % 3 === 0).map(({ name }, number) => ({ name, number }));
+  const names = lines.map((line) => line.slice(0, first).join(", "));
+  const width = roomOf(target);
+  const room = 0.4 * width;
+  const left = Math.min(room, Math.max(...names.map(widthOf))) + 14;
+  const [step, lane] = [10, 10 * indices.length + 14];
+  const bottom = lines.length * lane + 6;
+  const svg = sheet(width, bottom + 48, title);
+  const range = extent([0, ...lines.flatMap((line) => line.slice(first))]);
+  const scale = spanned(scaled(...range, left, width - RIGHT, { count: (width - left) / 90 }), left, width - RIGHT);
+  const { unit } = heads.at(-1);
+  acrossAxis(svg, scale, 4, bottom, unit ? `${title} [${unit}]` : title);
+  lines.forEach((line, at) => {
+    const middle = 6 + (at + 0.5) * lane;
+    svg.append(drawn("text", { x: left - 10, y: middle + 4, "text-anchor": "end" }, drawn("title", {}, names[at]), cut(names[at], room)));
+    for (const { name, number } of indices) {
+      const [value, low, high] = line.slice(first + 3 * number);
+      const y = middle + (number - (indices.length - 1) / 2) * step;
+      svg.append(drawn("line", { x1: scale(low), x2: scale(high), y1: y, y2: y, class: "curve", stroke: colourOf(number), "stroke-dasharray": dashOf(number) }));
+      svg.append(drawn("circle", { cx: scale(value), cy: y, r: 3.5, fill: colourOf(number) }, drawn("title", {}, `${name} ${exact(value)}`)));
+    }
+  });
+  return target.replaceChildren(svg, legend(indices));
+}

@@ -42,6 +42,7 @@ startFacts();
 startTable();
 startOverview();
 startFailures();
+startSensitivities();
 startKept();
 startClaims();
 startPrinting();

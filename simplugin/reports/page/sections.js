@@ -76,6 +76,14 @@ function drawing(title, draw) {
 }
 const redrawAll = () => drawings.forEach((draw) => draw());
 
+function startSensitivities() {
+  place("sensitivity").hidden = !payload.sensitivities.length;
+  place("sensitivity-list").append(...payload.sensitivities.flatMap((table) => [
+    listing(table),
+    ...(table.lines.length ? [drawing("", (target) => drawIndices(target, table))] : []),
+  ]));
+}
+
 function startKept() {
   place("kept").hidden = !payload.kept.length;
   place("kept-list").append(...payload.kept.map((kept, at) => {
