@@ -26,10 +26,11 @@ function startTheme() {
 }
 
 function startSections() {
-  // Where there are claims, they are what it is about.
-  if (payload.claims.length) {
-    place("view").before(place("claims"));
-    document.querySelector("nav").prepend(document.querySelector('nav a[href="#claims"]'), " ");
+  // Where there are claims or sensitivities, they are what it is about.
+  for (const [name, found] of [["sensitivity", payload.sensitivities], ["claims", payload.claims]]) {
+    if (!found.length) continue;
+    place("view").before(place(name));
+    document.querySelector("nav").prepend(document.querySelector(`nav a[href="#${name}"]`), " ");
   }
   for (const link of document.querySelectorAll("nav a")) {
     const section = document.querySelector(link.getAttribute("href"));
