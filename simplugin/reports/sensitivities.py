@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.reports import paper_sheet as paper
-from simplugin.results.tables import ResultTable
+from simplugin.results.tables import Cell, ResultTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Numbers between which all digits before the point are written.
+_WHOLE, _LARGE = 99.5, 1e7
 # Height of a mark, of the gap between rows, and of the axis [inch]; part of the sheet for names.
 _MARK, _GAP, _AXIS, _NAMES = 0.12, 0.14, 0.55, 0.36
 
@@ -25,11 +27,18 @@ def compact(table: ResultTable) -> ResultTable:
     lines = []
     for line in table.lines:
         estimates = zip(line[first::3], line[first + 1 :: 3], line[first + 2 :: 3], strict=True)
-        texts = (f"{value:.2g} ({low:.2g} to {high:.2g})" for value, low, high in estimates)
+        texts = ("{} ({} to {})".format(*map(_short, each)) for each in estimates)
         name = ends[line[first - 1]] if is_clear else line[first - 1]
         lines.append((*line[: first - 1], name, *texts))
-    columns = (*table.columns[:first], *table.columns[first::3])
+    units = [(f"{name} [{unit}]" if unit else name, "") for name, unit in table.columns[first::3]]
+    columns = (*table.columns[:first], *units)
     return replace(table, columns=columns, lines=tuple(lines))
+
+
+def _short(cell: Cell) -> str:
+    """Return a number with two digits, or all before the point."""
+    value = float(cell or 0)
+    return f"{value:,.0f}" if _WHOLE <= abs(value) < _LARGE else f"{value:.2g}"
 
 
 def draw_sensitivity(table: ResultTable, *, width: paper.Width = "column") -> Figure:
