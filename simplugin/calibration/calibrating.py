@@ -173,7 +173,7 @@ class Calibration:
             found.append(
                 f"the budget was spent before all intervals were profiled: that of {linear}"
                 " supposes that errors are linear in the parameters;"
-                f" {enough} evaluations are enough for profiles"
+                f" a search with {enough} evaluations leaves enough for profiles"
             )
         if self.loss != "rms" and any(each.profile for each in self.parameters):
             found.append(f"profiles are of squared relative errors, although loss is {self.loss}")
@@ -309,7 +309,7 @@ class _Calibrator:
             is_open = plausible is not None and len(plausible) > 1
             identified = not is_open and key not in unknown
             start = (key, table.value(best[at]), profile, sample, plausible, identified)
-            curve = tuple((table.value(share), each) for share, each in interval.points)
+            curve = tuple({table.value(share): each for share, each in interval.points}.items())
             found.append(CalibratedParameter(*start, curve, interval.limit, interval.is_linear))
         return found
 

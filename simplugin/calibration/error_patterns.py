@@ -109,7 +109,7 @@ def _tests(metric: str, column: str, values: list[Any], errors: Vector) -> Itera
 def pattern_texts(patterns: Sequence[ErrorPattern]) -> list[str]:
     """Return the patterns in sentences, or that there are none."""
     if not patterns:
-        return ["too few rows or columns to test whether errors depend on the table"]
+        return ["errors are not tested against columns: too few rows, or equal errors"]
     columns = ", ".join(dict.fromkeys(each.column for each in patterns))
     return [
         f"{each.text} (p = {each.p_value:.2g}): the scenario may lack an effect"

@@ -67,7 +67,7 @@ def _profile(of: CalibratedParameter, table: ParameterTable) -> CurvePlot:
         low, high = map(table.number_of, of.profile)
         # The signed root is almost linear in the parameter.
         roots = np.sqrt(np.maximum(errors**2 - least**2, 0))
-        roots *= np.sign(values - table.number_of(of.value))
+        roots *= np.sign(values - values[np.argmin(errors)])
         spaced, scale = (np.geomspace, np.log) if is_log else (np.linspace, np.asarray)
         across = spaced(min(low, values[0]), max(high, values[-1]), _SMOOTH)
         between = make_interp_spline(scale(values), roots, k=1)(scale(across))
