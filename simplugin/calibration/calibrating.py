@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -25,11 +24,11 @@ from simplugin.calibration.intervals import (
     unidentified,
 )
 from simplugin.calibration.measurements import relative_errors
+from simplugin.calibration.scenario_text import scenario_text
 from simplugin.calibration.search import DESIGNS, local_minimum, search
 from simplugin.calibration.study import Study
 from simplugin.campaigns.jobs import Runners
 from simplugin.core.errors import ScenarioError
-from simplugin.scenarios.loading import SCENARIO_KEYS
 from simplugin.scenarios.ranges import ParameterTable
 
 # Share of the budget for the search; the rest is for intervals.
@@ -362,7 +361,7 @@ def calibrate(
 
     Raises
     ------
-    InterruptedCalibrationError
+    InterruptedStudyError
         `stop` returned True.
     ScenarioError
         All evaluations failed, the scenario as it is fails, or a metric does not exist.
@@ -459,17 +458,8 @@ def calibrated_scenario(study: Study, found: Calibration) -> str:
     """Return the scenario file of a study with the best values, as TOML."""
     settings = [study.assignment("parameters", each.key, each.value) for each in found.parameters]
     document = study.campaign.variations.scenario(settings)
-    lines = [f"# Calibrated by {study.campaign.place.name}; loss {found.loss}: " + loss_text(found)]
-    lines += [
-        f"{_key(name)} = {_toml(value)}"
-        for name, value in document.items()
-        if not isinstance(value, Mapping)
-    ]
-    for name in SCENARIO_KEYS:
-        if isinstance(table := document.get(name), Mapping):
-            lines += ["", f"[{name}]"]
-            lines += [f"{_key(key)} = {_toml(value)}" for key, value in table.items()]
-    return "\n".join(lines) + "\n"
+    comment = f"Calibrated by {study.campaign.place.name}; loss {found.loss}: {loss_text(found)}"
+    return scenario_text(document, comment)
 
 
 def loss_text(found: Calibration) -> str:
@@ -478,28 +468,3 @@ def loss_text(found: Calibration) -> str:
     return ", ".join(
         f"{value:.4g} in {name.replace('_', '-')} rows" for name, value in each.items()
     )
-
-
-def _key(name: str) -> str:
-    """Return a key of TOML, in quotes if needed."""
-    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else _toml(name)
-
-
-def _toml(value: Any) -> str:
-    """Return a value in TOML, tables and lists in one line."""
-    if isinstance(value, Mapping):
-        return (
-            "{ " + ", ".join(f"{_key(name)} = {_toml(each)}" for name, each in value.items()) + " }"
-        )
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        codes = re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\u{ord(found[0]):04x}", escaped)
-        return f'"{codes}"'
-    if isinstance(value, int | float):
-        return repr(value)
-    # Dates.
-    return str(value.isoformat())

@@ -21,6 +21,8 @@ from simplugin.campaigns.running.coordinator import RetryPolicy, run_jobs
 from simplugin.campaigns.store import Store, StoreReader, UnwritableError
 from simplugin.core.errors import ScenarioError, SimpluginError
 from simplugin.inputs.messages import InputProblem, suggestion
+from simplugin.inputs.messages import Path as Keys
+from simplugin.results.row import Row
 from simplugin.scenarios.scenario import scenario_error
 from simplugin.scenarios.substitutions import canonical_json
 from simplugin.scenarios.sweeps import flatten
@@ -28,8 +30,8 @@ from simplugin.scenarios.sweeps import flatten
 Point = tuple[float, ...]
 
 
-class InterruptedCalibrationError(SimpluginError):
-    """The calibration was stopped; the same call continues it."""
+class InterruptedStudyError(SimpluginError):
+    """The study was stopped; the same call continues it."""
 
 
 @dataclass(frozen=True)
@@ -61,21 +63,17 @@ class StudyJobs:
     recipe: None = None
 
     @classmethod
-    def of(cls, study: Study) -> StudyJobs:
-        """Return the source of a study, without runs."""
-        campaign, section = study.campaign, study.section
-        rows = [[row.name, dict(row.cells)] for row in study.rows]
-        contents = canonical_json([section.model_dump(exclude={"table"}), rows])
-        repeats = math.prod(len(each) for each in section.repeat.values())
+    def of(cls, campaign: Campaign, contents: Any, total: int) -> StudyJobs:
+        """Return the source of a study, without runs; `contents` is what distinguishes it."""
         return cls(
             campaign,
             (),
             title=campaign.title,
-            identity=text_digest(campaign.identity + contents),
+            identity=text_digest(campaign.identity + canonical_json(contents)),
             file=campaign.file,
             text=campaign.text,
             target=campaign.target,
-            total=section.evaluations * len(rows) * repeats,
+            total=total,
         )
 
     def jobs(self) -> Iterator[RunJob]:
@@ -87,17 +85,17 @@ class StudyJobs:
         return self.campaign.again(job)
 
 
-class Evaluator:
-    """Predictions of the measured values at points of the unit cube of parameters.
+class StudyRuns:
+    """Runs of a study; those that its store has are not repeated.
 
     Parameters
     ----------
-    study : Study
-        The study.
+    source : StudyJobs
+        The study, without runs.
     store : Path
-        Its store; recorded runs are not repeated.
+        Its store.
     runners : Runners
-        Runners of the others.
+        Runners of the runs that it does not have.
     stop : callable, optional
         True to stop.
 
@@ -107,21 +105,118 @@ class Evaluator:
         Numbers of runs that were looked at, and of those without values.
     seconds : float
         Sum of their real time [s], as it was recorded.
+    failure : str
+        The first failure; empty if there is none.
+    """
+
+    def __init__(
+        self,
+        source: StudyJobs,
+        store: Path,
+        runners: Runners,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
+        self.store, self.runners, self.stop = store, runners, stop
+        self.runs = self.failed = 0
+        self.seconds = 0.0
+        self.failure = ""
+        self._source = source
+        self._records: dict[str, RunRecord] = {}
+        self._next = 0
+        if store.exists():
+            self._read()
+
+    def do(self, jobs: Sequence[RunJob]) -> None:
+        """Do the runs that are not recorded, and read their results.
+
+        Raises
+        ------
+        InterruptedStudyError
+            `stop` returned True.
+        """
+        unknown = {job.key: job for job in jobs if job.key not in self._records}
+        if not unknown:
+            return
+        campaign = self._source.campaign
+        numbered = enumerate(unknown.values(), self._next)
+        batch = tuple(replace(job, position=position) for position, job in numbered)
+        source = replace(self._source, batch=batch)
+        terms = RetryPolicy(campaign.settings.retries, keep_going=True)
+        summary = run_jobs(source, self.store, self.runners, terms=terms, stop=self.stop)
+        if summary.interrupted:
+            raise InterruptedStudyError("stopped; the same command continues")
+        self._read()
+        if missing := [job for key, job in unknown.items() if key not in self._records]:
+            message = f"a file on which run {missing[0].position} depends has changed"
+            raise ScenarioError(message, file=campaign.place, remedy="start again")
+
+    def row(self, job: RunJob) -> Row | None:
+        """Return the row of a run that was done; None if it failed."""
+        record = self._records[job.key]
+        self.runs += 1
+        self.seconds += record.duration
+        if record.measured is None:
+            self.failed += 1
+            self.failure = self.failure or (record.failure.text if record.failure else "")
+            return None
+        return record.measured.row
+
+    def number(self, row: Row, name: str, key: Keys) -> float:
+        """Return a metric of a run.
+
+        Raises
+        ------
+        ScenarioError
+            There is no such number; the message names the key of the study that asks for it.
+        """
+        found = {metric.name: metric.value for metric in row}
+        value = found.get(name)
+        if isinstance(value, int | float):
+            return float(value)
+        campaign = self._source.campaign
+        remedy = suggestion(name, found, "there are")
+        problem = InputProblem(key, f"{{key}}: {name!r} is no number of a run", remedy)
+        raise scenario_error([problem], campaign.place, campaign.text)
+
+    def conclude(self) -> None:
+        """Tell the store that no more runs follow, though the budget has some left."""
+        # One that cannot be written has it already.
+        with suppress(UnwritableError), Store.open(self.store) as store:
+            store.conclude(store.begin(self._source))
+
+    def _read(self) -> None:
+        """Read the records that the store has in addition."""
+        with StoreReader(self.store) as reader:
+            entry = reader.described(self._source.identity)
+            if entry is None:
+                return
+            for run in reader.runs(entry.number, first=self._next):
+                self._records[run.record.job.key] = run.record
+                self._next = run.record.job.position + 1
+
+
+class Evaluator(StudyRuns):
+    """Predictions of the measured values at points of the unit cube of parameters.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    store, runners, stop
+        As in `StudyRuns`.
     """
 
     def __init__(
         self, study: Study, store: Path, runners: Runners, stop: Callable[[], bool] | None = None
     ) -> None:
-        self.study, self.store, self.runners, self.stop = study, store, runners, stop
-        self.runs = self.failed = 0
-        self.seconds = 0.0
-        self.failure = ""
-        self._source = StudyJobs.of(study)
-        self._records: dict[str, RunRecord] = {}
-        self._next = 0
+        self.study = study
         self._values: dict[tuple[str, int], NDArray[np.float64]] = {}
-        if store.exists():
-            self._read()
+        section = study.section
+        rows = [[row.name, dict(row.cells)] for row in study.rows]
+        total = section.evaluations * len(rows)
+        total *= math.prod(len(each) for each in section.repeat.values())
+        contents = [section.model_dump(exclude={"table"}), rows]
+        super().__init__(StudyJobs.of(study.campaign, contents, total), store, runners, stop)
 
     @cached_property
     def _repeats(self) -> list[tuple[str, Any] | None]:
@@ -146,7 +241,7 @@ class Evaluator:
 
         Raises
         ------
-        InterruptedCalibrationError
+        InterruptedStudyError
             `stop` returned True.
         ScenarioError
             A run has no such metric.
@@ -160,16 +255,10 @@ class Evaluator:
             if (name, row) not in self._values
         }
         jobs = {case: self._jobs(values, case[1]) for case, values in wanted.items()}
-        self._do([job for each in jobs.values() for job in each])
+        self.do([job for each in jobs.values() for job in each])
         for case, each in jobs.items():
             self._values[case] = np.mean([self._metrics(job) for job in each], axis=0)
         return np.array([[self._values[name, row] for row in rows] for name in names])
-
-    def conclude(self) -> None:
-        """Tell the store that no more runs follow, though the budget has some left."""
-        # One that cannot be written has it already.
-        with suppress(UnwritableError), Store.open(self.store) as store:
-            store.conclude(store.begin(self._source))
 
     def _jobs(self, values: Mapping[str, Any], row: int) -> list[RunJob]:
         """Return the runs of values of the parameters and of a measured row."""
@@ -186,51 +275,10 @@ class Evaluator:
             found.append(study.campaign.job_with(settings, 0, varied))
         return found
 
-    def _do(self, jobs: Sequence[RunJob]) -> None:
-        """Do the runs that are not recorded, and read their results."""
-        unknown = {job.key: job for job in jobs if job.key not in self._records}
-        if not unknown:
-            return
-        numbered = enumerate(unknown.values(), self._next)
-        batch = tuple(replace(job, position=position) for position, job in numbered)
-        source = replace(self._source, batch=batch)
-        terms = RetryPolicy(self.study.campaign.settings.retries, keep_going=True)
-        summary = run_jobs(source, self.store, self.runners, terms=terms, stop=self.stop)
-        if summary.interrupted:
-            raise InterruptedCalibrationError("stopped; the same command continues")
-        self._read()
-        if missing := [job for key, job in unknown.items() if key not in self._records]:
-            message = f"a file on which run {missing[0].position} depends has changed"
-            raise ScenarioError(message, file=self.study.campaign.place, remedy="start again")
-
-    def _read(self) -> None:
-        """Read the records that the store has in addition."""
-        with StoreReader(self.store) as reader:
-            entry = reader.described(self._source.identity)
-            if entry is None:
-                return
-            for run in reader.runs(entry.number, first=self._next):
-                self._records[run.record.job.key] = run.record
-                self._next = run.record.job.position + 1
-
     def _metrics(self, job: RunJob) -> NDArray[np.float64]:
         """Return the values of the metrics of a run; NaN if it failed."""
-        record = self._records[job.key]
-        self.runs += 1
-        self.seconds += record.duration
-        if record.measured is None:
-            self.failed += 1
-            self.failure = self.failure or (record.failure.text if record.failure else "")
+        row = self.row(job)
+        if row is None:
             return np.full(len(self.study.metrics), np.nan)
-        found = {metric.name: metric.value for metric in record.measured.row}
-        return np.array([self._number(found, name) for name in self.study.metrics])
-
-    def _number(self, found: Mapping[str, object], name: str) -> float:
-        """Return the value of a metric of a run."""
-        value = found.get(name)
-        if isinstance(value, int | float):
-            return float(value)
-        campaign = self.study.campaign
-        remedy = suggestion(name, found, "there are")
-        problem = InputProblem((TABLE, "metrics", name), "{key} is no number of a run", remedy)
-        raise scenario_error([problem], campaign.place, campaign.text)
+        names = self.study.metrics
+        return np.array([self.number(row, name, (TABLE, "metrics", name)) for name in names])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +32,14 @@ from simplugin.inputs.messages import Path as Keys
 from simplugin.inputs.quantities import POSITIVE, Time
 from simplugin.inputs.sections import ExistingFile, Reference, Section
 from simplugin.scenarios.importing import importable
-from simplugin.scenarios.loading import SCENARIO_KEYS, read_toml, scenario_from
+from simplugin.scenarios.loading import read_toml, scenario_from
 from simplugin.scenarios.ranges import ParameterTable
 from simplugin.scenarios.scenario import scenario_error
 from simplugin.scenarios.substitutions import path_of
 from simplugin.scenarios.sweeps import KeyAssignment, flatten
+
+StudySection = TypeVar("StudySection", bound=Section)
+Range = TypeVar("Range", bound="ParameterTable")
 
 TABLE = "calibrate"
 # Packages of methods that an extra installs.
@@ -205,7 +208,7 @@ class Study:
     ) -> KeyAssignment:
         """Return the assignment of a value to a key of a table of ``[calibrate]``."""
         document = self.campaign.variations.document
-        source = (TABLE, kind, *_written(getattr(self.section, kind), key))
+        source = (TABLE, kind, *written(getattr(self.section, kind), key))
         return KeyAssignment(path_of(document, [key]), value, source)
 
 
@@ -225,25 +228,9 @@ def load_study(file: str | os.PathLike[str], *, trust: Iterable[str] = ()) -> St
         The file, the table of measured values or a key is invalid.
     """
     place, trust = Path(file), tuple(trust)
-    document, text = read_toml(place)
-    if TABLE not in document:
-        message = f"there is no table [{TABLE}]"
-        raise ScenarioError(message, file=place, remedy="add parameters, table and metrics")
-    for name in ("sweep", "variations"):
-        if name in document:
-            problem = InputProblem((name,), "{key} is in a study", "remove it")
-            raise scenario_error([problem], place, text)
-    given = document[TABLE]
-    try:
-        section = CalibrateSection.model_validate(given, context={"directory": place.parent})
-    except ValidationError as error:
-        problems = problems_of(error, CalibrateSection, given, (TABLE,))
-        raise scenario_error(problems, place, text) from None
-    tables = _parameters(section.parameters, place, text)
-    rest = {key: each for key, each in document.items() if key != TABLE}
-    rest["campaign"] = {**rest.get("campaign", {}), "keep": 0}
-    campaign = Campaign.from_document(rest, place, trust)
-    scenario = {key: each for key, each in rest.items() if key in SCENARIO_KEYS}
+    section, campaign = read_study(place, TABLE, CalibrateSection, trust)
+    text, scenario = campaign.text, campaign.variations.document
+    tables = parameter_tables(section.parameters, ParameterTable, TABLE, place, text)
     inputs = flatten("", section.inputs)
     _refuse_unknown(section, scenario, place, text)
     columns = [str(each) for each in inputs.values()]
@@ -262,51 +249,76 @@ def load_study(file: str | os.PathLike[str], *, trust: Iterable[str] = ()) -> St
     return Study(section, campaign, tables, rows, held_out, loss)
 
 
-def _leaves(tables: Mapping[str, Any], above: Keys = ()) -> Iterator[tuple[Keys, Any]]:
+def read_study(
+    file: Path, table: str, model: type[StudySection], trust: tuple[str, ...]
+) -> tuple[StudySection, Campaign]:
+    """Read a campaign file with the table of a study; return the table, and the scenario.
+
+    Raises
+    ------
+    ScenarioError
+        The file is invalid, lacks the table, or has sweeps or variations.
+    """
+    document, text = read_toml(file)
+    if table not in document:
+        names = ", ".join(name for name, each in model.model_fields.items() if each.is_required())
+        message = f"there is no table [{table}]"
+        raise ScenarioError(message, file=file, remedy=f"add it, with {names}")
+    for name in ("sweep", "variations"):
+        if name in document:
+            problem = InputProblem((name,), "{key} is in a study", "remove it")
+            raise scenario_error([problem], file, text)
+    given = document[table]
+    try:
+        section = model.model_validate(given, context={"directory": file.parent})
+    except ValidationError as error:
+        raise scenario_error(problems_of(error, model, given, (table,)), file, text) from None
+    rest = {key: each for key, each in document.items() if key != table}
+    rest["campaign"] = {**rest.get("campaign", {}), "keep": 0}
+    return section, Campaign.from_document(rest, file, trust)
+
+
+def leaves(tables: Mapping[str, Any], above: Keys = ()) -> Iterator[tuple[Keys, Any]]:
     """Yield the tables of parameters with their keys, nested or dotted."""
     for key, each in tables.items():
         inner = each.values() if isinstance(each, Mapping) else ()
         if inner and all(isinstance(value, Mapping) for value in inner):
-            yield from _leaves(each, (*above, key))
+            yield from leaves(each, (*above, key))
         else:
             yield (*above, key), each
 
 
-def _parameters(tables: Mapping[str, Any], file: Path, text: str) -> dict[str, ParameterTable]:
+def parameter_tables(
+    tables: Mapping[str, Any], model: type[Range], table: str, file: Path, text: str
+) -> dict[str, Range]:
     """Return the parameters by dotted keys; raise ScenarioError for an invalid range."""
-    found: dict[str, ParameterTable] = {}
-    for words, each in _leaves(tables):
+    found: dict[str, Range] = {}
+    for words, each in leaves(tables):
         try:
-            found[dotted(words)] = ParameterTable.model_validate(each)
+            found[dotted(words)] = model.model_validate(each)
         except ValidationError as error:
-            place = (TABLE, "parameters", *words)
-            problems = problems_of(error, ParameterTable, each, place)
-            raise scenario_error(problems, file, text) from None
+            place = (table, "parameters", *words)
+            raise scenario_error(problems_of(error, model, each, place), file, text) from None
     return found
 
 
-def _written(table: Mapping[str, Any], key: str) -> Keys:
+def written(table: Mapping[str, Any], key: str) -> Keys:
     """Return the place of a dotted key in nested tables."""
     for name, each in table.items():
         if name == key:
             return (name,)
         if key.startswith(f"{name}.") and isinstance(each, Mapping):
-            return (name, *_written(each, key.removeprefix(f"{name}.")))
+            return (name, *written(each, key.removeprefix(f"{name}.")))
     return ()
 
 
-def _refuse_unknown(
-    section: CalibrateSection, document: Mapping[str, Any], file: Path, text: str
-) -> None:
-    """Raise ScenarioError for a key that leads nowhere or occurs twice, and for odd tables."""
+def misplaced(
+    section: Section, table: str, keys: Mapping[str, Iterable[str]], document: Mapping[str, Any]
+) -> list[InputProblem]:
+    """Return the problems of dotted keys, by the keys of a study's table that have them."""
     problems, seen = [], set[Keys]()
-    keys = {
-        "parameters": [dotted(words) for words, _ in _leaves(section.parameters)],
-        "inputs": list(flatten("", section.inputs)),
-        "repeat": list(section.repeat),
-    }
     for kind, key in ((kind, key) for kind, each in keys.items() for key in each):
-        place = (TABLE, kind, *_written(getattr(section, kind), key))
+        place = (table, kind, *written(getattr(section, kind), key))
         try:
             path = path_of(document, [key])
         except InvalidValueError as error:
@@ -315,6 +327,19 @@ def _refuse_unknown(
         if path in seen:
             problems.append(InputProblem(place, "{key} is set twice", "remove one"))
         seen.add(path)
+    return problems
+
+
+def _refuse_unknown(
+    section: CalibrateSection, document: Mapping[str, Any], file: Path, text: str
+) -> None:
+    """Raise ScenarioError for a key that leads nowhere or occurs twice, and for odd tables."""
+    keys = {
+        "parameters": [dotted(words) for words, _ in leaves(section.parameters)],
+        "inputs": list(flatten("", section.inputs)),
+        "repeat": list(section.repeat),
+    }
+    problems = misplaced(section, TABLE, keys, document)
     for name in section.weights.keys() - section.metrics.keys():
         remedy = suggestion(name, section.metrics, "there are")
         problems.append(InputProblem((TABLE, "weights", name), "{key} is no metric", remedy))

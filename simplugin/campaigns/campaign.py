@@ -159,6 +159,7 @@ class Tables(Section):
     slurm: SlurmSection | None = None
     # Read by `simplugin.calibration`.
     calibrate: Any = None
+    adversary: Any = None
     sweep: dict[str, Any] = Field(default_factory=dict)
     variations: list[_Variation] = Field(default_factory=list)
 

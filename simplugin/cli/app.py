@@ -417,5 +417,41 @@ def calibrate(
     raise typer.Exit(status)
 
 
-for command in (run, new, scenario, check, deploy, reproduce, report, regress, robust, calibrate):
+def adversary(
+    study: Path,
+    *,
+    workers: WorkerOptions,
+    output: Path | None = None,
+    store: Path | None = None,
+    trust: list[str] | None = None,
+    as_json: bool = False,
+) -> None:
+    """Tell how sure it is that one scheduler beats another, and search where it loses most.
+
+    The claim is tried over seeds, orders, draws of parameters and instances that simulated
+    annealing finds. Each evaluation is a run of the store: the same command continues a study that
+    was stopped or killed. Writes the worst case to STUDY.worst.toml and STUDY.worst.against.toml,
+    for `simplugin run`.
+
+    Parameters
+    ----------
+    study : STUDY.toml
+        A campaign file with a table [adversary].
+    output : DIR
+        Directory for a page, index.html.
+    as_json
+        Print one JSON object instead of tables.
+    """
+    from simplugin.cli.adversary import adversary_command
+
+    def starter(campaign: Campaign) -> Callable[[], AbstractContextManager[Runners]]:
+        """Return a function that starts the runners."""
+        return workers.starter(campaign, study)
+
+    adversary_command(study, starter, store, trust or (), output, as_json=as_json)
+
+
+_OF_SCENARIOS = (run, new, scenario, check, deploy, reproduce, report, regress)
+_OF_STUDIES = (robust, calibrate, adversary)
+for command in (*_OF_SCENARIOS, *_OF_STUDIES):
     add_command(app, command)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import typer
 
 from simplugin.calibration import presentation
 from simplugin.calibration.calibrating import Calibration, calibrate, calibrated_scenario, loss_text
-from simplugin.calibration.evaluation import InterruptedCalibrationError
+from simplugin.calibration.evaluation import InterruptedStudyError
 from simplugin.calibration.study import Study, load_study
 from simplugin.campaigns.running.campaign_runs import RunnersOnDemand
 from simplugin.cli.displays import duration_text, spinner, standard_output
@@ -25,6 +26,32 @@ if TYPE_CHECKING:
     from simplugin.campaigns.jobs import Runners
 
 Starter = Callable[["Campaign"], Callable[[], AbstractContextManager["Runners"]]]
+T_co = TypeVar("T_co", covariant=True)
+
+
+class StudyFunction(Protocol[T_co]):
+    """Function that does a study."""
+
+    def __call__(
+        self, runners: Runners, *, stop: Callable[[], bool], tell: Callable[[str], None]
+    ) -> T_co:
+        """Return the result; `tell` is called with lines on the progress."""
+
+
+def studied(campaign: Campaign, starter: Starter, function: StudyFunction[T_co]) -> T_co:
+    """Return the result of a study, with its progress on standard error; exit if it is stopped."""
+    start = starter(campaign)
+    console = EscapingConsole(stderr=True, highlight=False)
+    try:
+        with (
+            stop_signals() as stopped,
+            console.status("the scenario as it is") as status,
+            RunnersOnDemand(start) as runners,
+        ):
+            return function(runners, stop=lambda: bool(stopped), tell=status.update)
+    except InterruptedStudyError as error:
+        typer.echo(f"simplugin: {error}", err=True)
+        raise typer.Exit(BY_SIGNAL + stopped[0]) from None
 
 
 def calibrate_command(
@@ -38,25 +65,12 @@ def calibrate_command(
 ) -> int:
     """Calibrate, print the result, write scenario and page; return the exit status."""
     study = load_study(file, trust=trust)
-    start = starter(study.campaign)
-    console = EscapingConsole(stderr=True, highlight=False)
-    try:
-        with (
-            stop_signals() as stopped,
-            console.status("the uncalibrated scenario") as status,
-            RunnersOnDemand(start) as runners,
-        ):
-            found = calibrate(
-                study, runners, store=store, stop=lambda: bool(stopped), tell=status.update
-            )
-    except InterruptedCalibrationError as error:
-        typer.echo(f"simplugin: {error}", err=True)
-        return BY_SIGNAL + stopped[0]
+    found = studied(study.campaign, starter, partial(calibrate, study, store=store))
     output = file.with_name(f"{file.stem}.calibrated.toml")
     output.write_text(calibrated_scenario(study, found), encoding="utf-8")
     page = None
     if directory is not None:
-        with spinner(console, "writing the page"):
+        with spinner(EscapingConsole(stderr=True), "writing the page"):
             page = write_calibration_page(study, found, directory)
     if as_json:
         document = {**found.document(), "scenario": str(output)}

@@ -31,7 +31,7 @@ from simplugin.simulation.options import Progress, SimulationOptions
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "metrics", "output")
 SCENARIO_KEYS = ("title", *_SECTIONS)
 # Further tables of campaign files.
-CAMPAIGN_TABLES = ("campaign", "sweep", "variations", "slurm", "calibrate")
+CAMPAIGN_TABLES = ("campaign", "sweep", "variations", "slurm", "calibrate", "adversary")
 
 
 def load_scenario(path: str | os.PathLike[str], *, trust: Iterable[str] = ()) -> Scenario:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from simplugin.core.errors import PlatformError
 from simplugin.platforms import Platform
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
+from simplugin.platforms.links import HostLink, Link
 from simplugin.platforms.sites import Site
 from simplugin.simulation.resolve import ResolvedPlatform, resolve
 
@@ -26,7 +27,8 @@ def site_of(platform: Platform | str | os.PathLike[str], name: str | None = None
     """Return a platform as schedulers of parallel tasks see it.
 
     Its clusters are the clusters and cabinets of the platform, and of each other zone the hosts
-    of equal speed, in the order of the file. A host is one processor with the speed of one of its
+    of equal speed whose own links, if they are marked as such, have equal bandwidth, in the order
+    of the file. A host is one processor with the speed of one of its
     cores, in the power state that it starts in.
 
     The network is an estimate from the routes between some hosts of each cluster. The links that
@@ -55,8 +57,7 @@ def site_of(platform: Platform | str | os.PathLike[str], name: str | None = None
         raise PlatformError("the platform has no host that computes", remedy=remedy)
     # The first, middle and last of the hosts.
     samples = [
-        sorted({hosts[0], hosts[len(hosts) // 2], hosts[-1]}, key=hosts.index)
-        for _, hosts in groups
+        sorted({hosts[0], hosts[len(hosts) // 2], hosts[-1]}, key=hosts.index) for hosts in groups
     ]
     everyone = [host for hosts in samples for host in hosts]
     # A host alone in its cluster only ever sends to itself there.
@@ -73,18 +74,19 @@ def site_of(platform: Platform | str | os.PathLike[str], name: str | None = None
     speed = {host.name: host.speed for host in resolved.hosts}
     return Site(
         name or getattr(first, "id", None) or "site",
-        _names([hosts for _, hosts in groups]),
-        tuple(tuple(hosts) for _, hosts in groups),
-        np.array([speed[hosts[0]] for _, hosts in groups]),
+        _names([hosts for hosts in groups]),
+        tuple(tuple(hosts) for hosts in groups),
+        np.array([speed[hosts[0]] for hosts in groups]),
         *_network(resolved, cluster),
     )
 
 
-def _groups(
-    platform: Platform, speed: Mapping[str, float]
-) -> list[tuple[tuple[str, float], list[str]]]:
+def _groups(platform: Platform, speed: Mapping[str, float]) -> list[list[str]]:
     """Return the hosts of each cluster, in the order of the file."""
-    groups: dict[tuple[str, float], list[str]] = {}
+    groups: dict[tuple[str, float, object], list[str]] = {}
+    elements = [element for element, _ in platform.walk()]
+    width = {e.simgrid_names[0]: e.bandwidth for e in elements if isinstance(e, Link)}
+    own = {each.host: width.get(each.up) for each in elements if isinstance(each, HostLink)}
     for element, zone in platform.walk():
         if isinstance(element, Cluster | Cabinet):
             place, hosts = element.id, list(element.host_names())
@@ -93,8 +95,8 @@ def _groups(
         else:
             continue
         for host in hosts if speed[hosts[0]] else ():
-            groups.setdefault((place, speed[host]), []).append(host)
-    return list(groups.items())
+            groups.setdefault((place, speed[host], own.get(host)), []).append(host)
+    return list(groups.values())
 
 
 def _names(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:

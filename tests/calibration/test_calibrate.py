@@ -13,7 +13,7 @@ from calibration import CASES, TRUE, closed_form, duration, write_study
 from scipy import optimize, stats
 
 from simplugin.calibration.calibrating import calibrate, calibrate_predictions
-from simplugin.calibration.evaluation import InterruptedCalibrationError
+from simplugin.calibration.evaluation import InterruptedStudyError
 from simplugin.calibration.measurements import shipped_loss
 from simplugin.calibration.search import search
 from simplugin.calibration.study import load_study
@@ -47,7 +47,7 @@ def test_killed_calibrations_go_on(tmp_path, simplugin):
     file.write_text("".join(each for each in lines if not fixed.match(each)))
     study, store = load_study(file), tmp_path / "stopped.sqlite"
     for _ in range(2):
-        with closing(_CountingRunners(1)) as runners, pytest.raises(InterruptedCalibrationError):
+        with closing(_CountingRunners(1)) as runners, pytest.raises(InterruptedStudyError):
             calibrate(study, runners, store=store, stop=lambda: runners.done >= 22)
     done = simplugin("calibrate", file, "--json", "-j", "1", "--store", store)
     with StoreReader(store) as reader:

@@ -154,7 +154,7 @@ WRONG_SCHEDULERS_AND_GRAPHS = [
     (ES, OTHERS, "scheduler.parameters.procedure", "no effect"),
     (ES, EVENTS, "scheduler.parameters.revision", "no shares"),
     (FILE, 'file = "two.dot"', f"{GRAPH}.file", "there is no file"),
-    (FILE, f'{FILE}\ngenerator = "fft"', GRAPH, "either a file or a generator"),
+    (FILE, f'{FILE}\ngenerator = "fft"', GRAPH, "either a file, a generator or flop"),
     (FILE, f"{FILE}\nseed = 3", f"{GRAPH}.seed", "seed goes with a generator, not with a file"),
     (FILE, 'generator = "fff"', f"{GRAPH}.generator", "did you mean 'fft'"),
     (FILE, 'generator = "fft"\nparameters.points = 3', f"{GRAPH}.parameters", "power of two"),

@@ -32,6 +32,7 @@ NEEDED = {
     "random_tree": {"n_hosts": 6, "max_degree": 2},
     "ring": {"n_hosts": 5},
     "small_world": {"n_hosts": 8},
+    "switched_hosts": {"speeds": [1e9, "2Gf"], "bandwidths": ["1Gbps", 1e8]},
     "torus": {"sizes": [3, 2]},
 }
 NEIGHBOURS_ONLY = {"five_hosts", "random_graph", "random_tree"}

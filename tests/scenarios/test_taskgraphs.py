@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from changed_scenarios import change, cut, run
 
+from simplugin.core.errors import ScenarioError
 from simplugin.platforms.sites import MultiCluster
 from simplugin.scenarios import load_scenario
 from simplugin.scenarios.kinds.taskgraphs import KIND
@@ -288,3 +289,37 @@ def test_other_platforms_are_estimates_and_hosts_one_processor(two, cores):
     # One core of each host computes.
     assert outcome.row["makespan"] == pytest.approx(1 + 8 + 1, abs=1e-3)
     assert ("cores: c (3)" in outcome.listings[1].note) == (cores > 1)
+
+
+WRITTEN = """
+[platform]
+generator = "switched_hosts"
+parameters = { speeds = ["1Gf", 1e9], bandwidths = ["100MBps", "200MBps"], latency = "0s" }
+[workload]
+kind = "taskgraphs"
+[[workload.graphs]]
+flop = ["1Gf", "10Gf", 10e9]
+edges = [[0, 1, "100MB"], [0, 2, 100e6]]
+[scheduler]
+name = "taskgraphs.heft"
+"""
+
+
+def test_a_graph_that_is_written_out(tmp_path):
+    """One branch stays, the other takes 1 s to go over the narrower of the two links."""
+    file = tmp_path / "scenario.toml"
+    file.write_text(WRITTEN)
+    assert run(file).row["makespan"] == pytest.approx(1 + 1 + 10)
+    site = site_of(load_scenario(file).make_platform())
+    assert site.bandwidth.tolist() == [1e8, 2e8]
+    for old, new, line in (
+        ('edges = [[0, 1, "100MB"]', 'edges = [[2, 0, "1MB"]', 7),
+        ('edges = [[0, 1, "100MB"]', 'edges = [[0, "1", "1MB"]', 9),
+        ("edges = ", 'generator = "fft"\nedges = ', 7),
+        ("edges = ", "seed = 3\nedges = ", 9),
+        ("flop = ", "alpha = 0.5\nspeed = 2e9\nflop = ", 9),
+    ):
+        file.write_text(WRITTEN.replace(old, new))
+        with pytest.raises(ScenarioError) as caught:
+            run(file)
+        assert (caught.value.file, caught.value.line) == (file, line)

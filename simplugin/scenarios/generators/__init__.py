@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _OF_MODULES = {
     "peers": ("peer_grid", "peer_site"),
-    "sites": ("federation", "grid5000", "grid5000_subset", "multi_cluster"),
+    "sites": ("federation", "grid5000", "grid5000_subset", "multi_cluster", "switched_hosts"),
     "topologies": (
         *("chain", "complete_tree", "dragonfly", "fat_tree", "five_hosts", "flat_cluster", "grid"),
         *("preferential_attachment", "random_geometric", "random_graph", "random_tree", "ring"),

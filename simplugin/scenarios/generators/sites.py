@@ -13,9 +13,11 @@ from simplugin.formats.grid5000.catalogue import read_facts, shipped_catalogue
 from simplugin.formats.grid5000.latencies import read_latencies
 from simplugin.inputs.quantities import HostSpeed, Latency, LinkBandwidth
 from simplugin.inputs.sections import Section
-from simplugin.platforms import Platform
+from simplugin.platforms import Host, Link, Platform, Zone
 from simplugin.platforms.grid5000.facts import selected
 from simplugin.platforms.grid5000.platform import grid5000_platform
+from simplugin.platforms.hosts import spoke
+from simplugin.platforms.links import SPLITDUPLEX
 from simplugin.platforms.sites import GIGABIT, LATENCY, SUBSETS, TEN_GIGABITS, MultiCluster
 from simplugin.scenarios.generators.topologies import Seed
 
@@ -74,6 +76,32 @@ def multi_cluster(
     parts = tuple((each.name, each.processors, each.speed) for each in clusters)
     capacities = bandwidth, latency, switch_bandwidth, switch_latency
     return MultiCluster(name, parts, one_switch, *capacities).platform()
+
+
+def switched_hosts(
+    speeds: tuple[HostSpeed, ...],
+    bandwidths: tuple[LinkBandwidth, ...],
+    latency: Latency = LATENCY,
+) -> Platform:
+    """Return hosts around a switch that limits nothing, each with a speed and link of its own.
+
+    Parameters
+    ----------
+    speeds : tuple of float
+        Of each host [flop/s].
+    bandwidths : tuple of float
+        Of the link of each host, in each direction [byte/s].
+    latency : float
+        Of each link [s].
+    """
+    if not len(speeds) == len(bandwidths) > 0:
+        raise ValueError(f"{len(speeds)} speeds and {len(bandwidths)} bandwidths; give as many")
+    spokes = [
+        spoke(Host(f"host-{at}", speed), Link(f"link-{at}", bandwidth, latency, SPLITDUPLEX))
+        for at, (speed, bandwidth) in enumerate(zip(speeds, bandwidths, strict=True), 1)
+    ]
+    hosts, links, ends = zip(*spokes, strict=True)
+    return Platform((Zone("hosts", "Cluster", (*hosts, *links, *ends)),))
 
 
 def grid5000(

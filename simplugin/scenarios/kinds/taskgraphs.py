@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, Strict, model_validator
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.core.formatting import numbered
@@ -21,7 +21,7 @@ from simplugin.inputs.decisions import listed
 from simplugin.inputs.files import unpacked_name
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.parameters import product_of_counts
-from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Speed, Time
+from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Size, Speed, Time, Work
 from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.inputs.validation import one_of
@@ -52,8 +52,12 @@ from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 # The site of these generators describes the network exactly, and data take it in any case.
 _KNOWN_NETWORKS = ("multi_cluster", "grid5000_subset")
-# The keys that go with one source of graphs only.
-_KEYS = {"file": ("alpha", "speed", "lenient"), "generator": ("parameters", "seed")}
+# The keys that go with each source of graphs.
+_KEYS = {
+    "file": ("alpha", "speed", "lenient"),
+    "generator": ("parameters", "seed"),
+    "flop": ("alpha", "edges"),
+}
 _GRAPHS = ("workload", "graphs")
 # Maximum number of tasks for which bounds are computed by linear programs by default.
 _MOST_IN_PROGRAM = 300
@@ -88,8 +92,13 @@ class GraphTable(Section):
         Keyword arguments of the generator.
     seed : int, optional
         Seed of the generator; by default it follows from that of the simulation.
+    flop : list of float, optional
+        Instead of both, a graph that is written out: the computation of each task [flop].
+    edges : list of (int, int, float)
+        Its edges: numbers of the two tasks, from 0 on, and the data that go from one to the other
+        [byte].
     name : str, optional
-        By default that of the file or generator.
+        By default that of the file or generator, or "graph".
     release : float
         Date of submission [s].
     count : int
@@ -103,6 +112,10 @@ class GraphTable(Section):
     generator: Annotated[str, one_of(GENERATORS, "there are")] | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0)] | None = None
+    flop: Annotated[list[Annotated[Work, NOT_NEGATIVE]], Field(min_length=1)] | None = None
+    edges: list[Annotated[tuple[int, int, Annotated[Size, NOT_NEGATIVE]], Strict(False)]] = Field(
+        default_factory=list
+    )
     name: Annotated[str, Field(min_length=1)] | None = None
     release: Annotated[Time, NOT_NEGATIVE] = 0.0
     count: Annotated[int, Field(ge=1, le=MOST)] = 1
@@ -110,12 +123,12 @@ class GraphTable(Section):
     @model_validator(mode="after")
     def _one_source(self) -> GraphTable:
         """Raise ValueError unless there is one source, with its own keys."""
-        if (self.file is None) == (self.generator is None):
-            raise ValueError("give either a file or a generator")
-        source, other = ("file", "generator") if self.generator is None else ("generator", "file")
-        for key in _KEYS[other]:
-            if key in self.model_fields_set:
-                message = f"{{key}} goes with a {other}, not with a {source}"
+        sources = [each for each in _KEYS if getattr(self, each) is not None]
+        if len(sources) != 1:
+            raise ValueError("give either a file, a generator or flop")
+        for other, keys in _KEYS.items():
+            for key in self.model_fields_set.intersection(keys).difference(_KEYS[sources[0]]):
+                message = f"{{key}} goes with a {other}, not with a {sources[0]}"
                 raise InvalidValueError(message, "remove it", (key,))
         if self.generator is not None and product_of_counts(self.parameters) > MOST:
             try:
@@ -520,7 +533,7 @@ def graph_set(scenario: Scenario) -> GraphSet:
     graphs: list[TaskGraph] = []
     release: list[float] = []
     for place, table in enumerate(workload.graphs):
-        make = _read if table.generator is None else _drawn
+        make = _written if table.flop is not None else _drawn if table.generator else _read
         graphs += make(scenario, place, table)
         release += [table.release] * table.count
     names = numbered(graph.name for graph in graphs)
@@ -537,6 +550,20 @@ def _read(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
     given = table.model_dump(include={"alpha", "speed", "lenient"}, exclude_unset=True)
     with scenario.errors_at(*_GRAPHS, place, of=WorkloadError):
         graph = read_task_graph(table.file, name=name, **given)
+    return [graph] * table.count
+
+
+def _written(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
+    """Return the graphs that are written out in the scenario."""
+    assert table.flop is not None
+    count = len(table.flop)
+    alpha = np.full(count, 1.0 if table.alpha is None else table.alpha)
+    ends = np.array([each[:2] for each in table.edges], dtype=np.int64).reshape(-1, 2)
+    sizes = np.array([size for _, _, size in table.edges])
+    tasks, flop = tuple(map(str, range(count))), np.array(table.flop)
+    with scenario.errors_at(*_GRAPHS, place, of=WorkloadError):
+        name = table.name or "graph"
+        graph = TaskGraph(name, tasks, flop, alpha, np.zeros(count), ends, sizes)
     return [graph] * table.count
 
 
