@@ -28,8 +28,7 @@ from simplugin.pricing.policies.market import (
     clear,
     first_metric,
     inverted,
-    plan_applications,
-    remember,
+    settle,
     with_metric,
 )
 from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
@@ -370,25 +369,17 @@ class DelayedMarket(Method[DelayedState]):
     ) -> DelayedState:
         """Return the state after one more round."""
         before = state.market
-        offer, price = clear(before)
-        plan, _, reached = plan_applications(sharing, utility, before, 2 * offer - before.request)
+        cleared = clear(sharing, before)
+        rule = sharing, utility, self.relaxation, before, *cleared
+        plan = settle(*rule)[0].plan
         plans = (plan, *state.plans)[: self.delay + 1]
         generator = np.random.default_rng([self.seed, before.number])
         age = generator.integers(0, len(plans), size=plan.shape)
         received = np.take_along_axis(np.stack(plans), age[None], axis=0)[0]
-        after = replace(
-            before,
-            offer=offer,
-            plan=received,
-            paid=before.metric * (before.request - offer),
-            price=price,
-            reached=reached,
-            number=before.number + 1,
-        )
-        after = remember(sharing, utility, before, after)
+        after = settle(*rule, received)[0]
         if after.number >= before.next_metric:
             after = adapt(sharing, utility, after)
         # The price paid stays when the metric changes.
-        aim = before.request + self.relaxation * (received - offer) - offer
-        request = offer + before.metric * aim * inverted(after.metric)
+        aim = before.request + self.relaxation * (received - after.offer) - after.offer
+        request = after.offer + before.metric * aim * inverted(after.metric)
         return DelayedState(replace(after, request=request), plans)

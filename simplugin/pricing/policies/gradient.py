@@ -15,6 +15,7 @@ import numpy as np
 
 from simplugin.core.elementary import power
 from simplugin.core.errors import WorkloadError
+from simplugin.pricing.policies.trees import trees_of
 from simplugin.workloads.shared_deployment import AlphaFair, Floats, Integers, SharedDeployment
 
 Numbers = float | Floats
@@ -359,41 +360,25 @@ class GradientIteration:
         self, sharing: SharedDeployment, utility: AlphaFair, state: GradientState
     ) -> GradientState:
         """Return the state after one more round."""
-        reading, owner = self.reading, sharing.application
-        flow = sharing.gather(state.rate)
-        throughput = flow[sharing.masters]
-        received = state.received if reading.late else throughput
-        steps = self.steps.of_agents(owner)
-        price = task_price(sharing, state.host_price, state.link_price)
-        if reading.normalised:
-            inverse = np.asarray(inverse_marginal(received, sharing.weight, utility.alpha))
-            pull = 1 - inverse[owner] * price
-        else:
-            known = np.maximum(received[owner], steps.least)
-            pull = sharing.weight[owner] * utility.marginal(known) - price
-        rate = next_rate(state.rate, state.memory, pull, steps)
-        rate = np.where(sharing.computes, rate, 0.0)
-        loaded, seen = state.rate, throughput
-        if reading.seidel:
-            loaded, flow = rate, sharing.gather(rate)
-            seen = flow[sharing.masters]
-        prices = state.host_price, state.link_price
-        loads = sharing.host_load(loaded), _over_links(sharing, sharing.byte[owner] * flow)
-        capacities = sharing.speed, sharing.bandwidth
-        sizes = np.asarray(self.steps.host), np.asarray(self.steps.link)
-        demands: tuple[Numbers, Numbers] = (1.0, 1.0)
-        if self.scaled:
-            worth = seen if reading.fresh else received
-            inverse = np.asarray(inverse_marginal(worth, sharing.weight, utility.alpha))
-            count = state.count if reading.counted else np.ones(sharing.n_agents)
-            demands = host_demand(sharing, inverse), link_demand(sharing, inverse, count)
-        terms = zip(prices, loads, capacities, demands, sizes, strict=True)
-        host_price, link_price = (np.asarray(next_price(*each)) for each in terms)
-        memory = np.asarray(next_memory(state.rate, state.memory, steps))
-        return GradientState(rate, memory, host_price, link_price, throughput, state.count)
-
-
-def _over_links(sharing: SharedDeployment, values: Floats) -> Floats:
-    """Return sums over links of values of agents; the first agents are masters, without link."""
-    below = slice(sharing.n_applications, None)
-    return np.asarray(np.bincount(sharing.link[below], values[below], sharing.n_links), dtype=float)
+        reading = self.reading
+        steps = self.steps.of_agents(np.arange(sharing.n_applications))
+        numbers = sharing.flop, sharing.byte, sharing.weight, state.received
+        rows = *numbers, steps.memory, steps.rate, steps.utility, steps.least
+        found = trees_of(sharing).gradient(
+            state.rate,
+            state.memory,
+            state.count,
+            state.host_price,
+            state.link_price,
+            np.atleast_1d(self.steps.host),
+            np.atleast_1d(self.steps.link),
+            np.stack(np.broadcast_arrays(*rows)),
+            alpha=utility.alpha,
+            scaled=self.scaled,
+            late=reading.late,
+            fresh=reading.fresh,
+            seidel=reading.seidel,
+            counted=reading.counted,
+            normalised=reading.normalised,
+        )
+        return GradientState(*found, state.count)

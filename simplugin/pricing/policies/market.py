@@ -80,6 +80,7 @@ import numpy as np
 
 from simplugin.core.elementary import exp, log, power
 from simplugin.core.errors import InfeasibleError, WorkloadError
+from simplugin.pricing.policies.trees import trees_of
 from simplugin.workloads.shared_deployment import AlphaFair, Floats, Integers, SharedDeployment
 
 # How fast the rounds at which the metric changes grow apart.
@@ -113,8 +114,6 @@ class MarketState:
         Cost of each slot's offer per task [utility/(tasks/s)]; less without an offer.
     price : float64, shape (n_hosts + n_links,)
         Of each resource [utility/flop], [utility/byte].
-    inverse, give : float64, shape (2, n_agents)
-        :math:`1/\theta` and :math:`a/\theta` of the metric; 0 without a slot.
     slack, share : float64, shape (n_agents,)
         :math:`u` and :math:`v` of the metric.
     reached : float64, shape (n_applications,)
@@ -136,8 +135,6 @@ class MarketState:
     plan: Floats
     paid: Floats
     price: Floats
-    inverse: Floats
-    give: Floats
     slack: Floats
     share: Floats
     reached: Floats
@@ -205,7 +202,7 @@ class MarketIteration:
         zero, none = np.zeros_like(asked.demand), np.zeros(len(asked.capacity))
         agents, one = np.zeros(sharing.n_agents), np.ones(len(asked.capacity))
         state = MarketState(
-            *(asked, zero, zero, zero, zero, zero, none, zero, zero, agents, agents, asked.alone),
+            *(asked, zero, zero, zero, zero, zero, none, agents, agents, asked.alone),
             *(one, none, none, np.ones(sharing.n_agents)),
         )
         return with_metric(sharing, state, first_metric(sharing, utility, state))
@@ -214,26 +211,18 @@ class MarketIteration:
         self, sharing: SharedDeployment, utility: AlphaFair, state: MarketState
     ) -> MarketState:
         """Return the state after one more round."""
-        offer, price = clear(state)
-        plan, worth, reached = plan_applications(sharing, utility, state, 2 * offer - state.request)
-        after = replace(
-            state,
-            offer=offer,
-            plan=plan,
-            paid=state.metric * (state.request - offer),
-            price=price,
-            reached=reached,
-            part=carried(sharing, state.slots, offer) if self.feasible else state.part,
-            number=state.number + 1,
-        )
-        after = remember(sharing, utility, state, after)
-        if after.number >= state.next_metric:
-            after = adapt(sharing, utility, after)
-        request = offer + worth * after.inverse + (self.relaxation - 1) * (plan - offer)
-        return replace(after, request=state.slots.cleared(request))
+        after, nu = settle(sharing, utility, self.relaxation, state, *clear(sharing, state))
+        if self.feasible:
+            part = trees_of(sharing).carried(after.offer, state.slots.bound)
+            after = replace(after, part=part)
+        if after.number < state.next_metric:
+            return after
+        after = adapt(sharing, utility, after)
+        now = after.offer, after.plan, nu, after.metric
+        return replace(after, request=trees_of(sharing).move(*now, self.relaxation))
 
 
-def clear(state: MarketState) -> tuple[Floats, Floats]:
+def clear(sharing: SharedDeployment, state: MarketState) -> tuple[Floats, Floats]:
     """Return the offers and the prices of all markets: step 1.
 
     Returns
@@ -243,60 +232,19 @@ def clear(state: MarketState) -> tuple[Floats, Floats]:
     price : float64, shape (n_hosts + n_links,)
         Of each resource [utility/flop], [utility/byte].
     """
-    asked = state.slots
-    capacity = asked.capacity
-    price = np.zeros(len(capacity))
-    left = np.flatnonzero(state.request > 0)
-    resource, demand = asked.resource[left], asked.demand.ravel()[left]
-    request, give = state.request.ravel()[left], state.give.ravel()[left]
-    wants, yields = demand * request, demand * give
-    offer = np.zeros_like(state.request)
-    while True:
-        wanted = np.bincount(resource, wants, len(capacity))
-        yielded = np.bincount(resource, yields, len(capacity))
-        np.divide(wanted - capacity, yielded, out=price, where=yielded > 0)
-        np.maximum(price, 0.0, out=price)
-        spent = price[resource] * give
-        stays = request > spent
-        offer.ravel()[left] = np.where(stays, request - spent, 0.0)
-        if np.all(stays):
-            return offer, price
-        # Resources are done once all their slots stay.
-        going = np.zeros(len(capacity), dtype=bool)
-        going[resource[~stays]] = True
-        stays &= going[resource]
-        left, resource = left[stays], resource[stays]
-        request, give, wants, yields = (each[stays] for each in (request, give, wants, yields))
+    return trees_of(sharing).clear(state.request, state.metric, demands(sharing))
 
 
-def carried(sharing: SharedDeployment, asked: Slots, offer: Floats) -> Floats:
-    """Return the part of each agent's offer that all links on its way are offered, too.
-
-    Parameters
-    ----------
-    sharing : SharedDeployment
-        The problem.
-    asked : Slots
-        Its slots.
-    offer : float64, shape (2, n_agents)
-        Of each slot [tasks/s].
-    """
-    flow, part = offer[0].copy(), np.ones(sharing.n_agents)
-    room = np.where(asked.demand[1] > 0, offer[1], np.inf)
-    for level in reversed(sharing.levels):
-        passed = np.minimum(flow[level], room[level])
-        np.divide(passed, flow[level], out=part[level], where=flow[level] > 0)
-        if level.start:
-            np.add.at(flow, sharing.parent[level], passed)
-    for level in sharing.levels[1:]:
-        part[level] *= part[sharing.parent[level]]
-    return part
-
-
-def plan_applications(
-    sharing: SharedDeployment, utility: AlphaFair, state: MarketState, answer: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Return the plan of every application for the offers: steps 3 to 5.
+def settle(
+    sharing: SharedDeployment,
+    utility: AlphaFair,
+    relaxation: float,
+    state: MarketState,
+    offer: Floats,
+    price: Floats,
+    plan: Floats | None = None,
+) -> tuple[MarketState, Floats]:
+    r"""Return the state after a round in which the metric stays: steps 2 to 6, and the residuals.
 
     Parameters
     ----------
@@ -304,98 +252,94 @@ def plan_applications(
         The problem.
     utility : AlphaFair
         Of every application.
+    relaxation : float
+        Step of a request towards the plan.
     state : MarketState
-        For the metric.
-    answer : float64, shape (2, n_agents)
-        :math:`t` of each slot [tasks/s]; 0 without a slot.
+        Before the round.
+    offer : float64, shape (2, n_agents)
+        Of the markets [tasks/s].
+    price : float64, shape (n_hosts + n_links,)
+        Of each resource.
+    plan : float64, shape (2, n_agents), optional
+        What the slots take for the plan; by default the plan.
 
     Returns
     -------
-    plan : float64, shape (2, n_agents)
-        Planned rate and flow of each agent [tasks/s].
-    worth : float64, shape (2, n_agents)
-        Marginal value of each slot [utility/(tasks/s)].
-    reached : float64, shape (n_applications,)
-        Throughput of each application [tasks/s].
+    MarketState
+        After the round.
+    nu : float64, shape (n_agents,)
+        :math:`\nu` of each agent [utility/(tasks/s)].
     """
-    slack, share, parent = state.slack, state.share, sharing.parent
-    pull = state.metric[1]
-    middle = answer[0].copy()
-    push = pull * answer[1]
-    for level in reversed(sharing.levels[1:]):
-        sent = share[level] * (middle[level] + slack[level] * push[level])
-        np.add.at(middle, parent[level], sent)
-    masters = sharing.masters
-    reached, value = best_throughput(middle[masters], slack[masters], sharing.weight, utility)
-    nu = np.zeros(sharing.n_agents)
-    nu[masters] = value
-    above = np.zeros(sharing.n_agents)
-    bent = push - pull * middle
-    for level in sharing.levels[1:]:
-        above[level] = nu[parent[level]]
-        nu[level] = share[level] * (above[level] + bent[level])
-    plan = np.stack([answer[0] + nu * state.inverse[0], middle + slack * nu])
-    return state.slots.cleared(plan), state.slots.cleared(np.stack([nu, above - nu])), reached
+    trees, masters = trees_of(sharing), sharing.masters
+    weights = state.slack, state.share
+    middle = trees.answers(offer, state.request, state.metric, *weights)
+    reached, value = best_throughput(middle[masters], state.slack[masters], sharing.weight, utility)
+    after = replace(state, offer=offer, price=price, reached=reached, number=state.number + 1)
+    found = trees.settle(
+        request=state.request,
+        metric=state.metric,
+        offer=offer,
+        bound=state.slots.bound,
+        offer_before=state.offer,
+        paid_before=state.paid,
+        middle=middle,
+        slack=state.slack,
+        share=state.share,
+        numbers=np.stack([value, *scales(sharing, utility, after)]),
+        planned=state.planned,
+        moved=state.moved,
+        relaxation=relaxation,
+        memory=MEMORY,
+        plan=plan,
+    )
+    plan, paid, request, nu, planned, moved = found
+    now = replace(after, plan=plan, paid=paid, request=request, planned=planned, moved=moved)
+    return now, nu
 
 
 def first_metric(sharing: SharedDeployment, utility: AlphaFair, state: MarketState) -> Floats:
     r"""Return :math:`\mathrm{SIZE}\, \pi_k / X_j`, the metric while no price is known."""
-    value, size = scales(sharing, utility, state)
-    return SIZE * value * inverted(size)
+    value, reached = (each[sharing.application] for each in scales(sharing, utility, state))
+    return SIZE * value * inverted(np.minimum(state.slots.bound, reached))
 
 
 def with_metric(sharing: SharedDeployment, state: MarketState, metric: Floats) -> MarketState:
     """Return the state with another metric; one sweep upwards computes u and v."""
-    inverse = inverted(metric)
-    slack = inverse[0].copy()
-    share = np.ones(sharing.n_agents)
-    for level in reversed(sharing.levels[1:]):
-        share[level] = 1 / (1 + metric[1, level] * slack[level])
-        np.add.at(slack, sharing.parent[level], slack[level] * share[level])
-    give = np.divide(state.slots.demand, metric, out=np.zeros_like(metric), where=metric > 0)
-    return replace(state, metric=metric, inverse=inverse, give=give, slack=slack, share=share)
+    slack, share = trees_of(sharing).weights(metric)
+    return replace(state, metric=metric, slack=slack, share=share)
 
 
 def scales(
     sharing: SharedDeployment, utility: AlphaFair, state: MarketState
 ) -> tuple[Floats, Floats]:
-    r"""Return :math:`\pi_k` of each agent's application and :math:`X_j` of each slot."""
+    r"""Return :math:`\pi_k` and :math:`\hat\rho_k` of each application."""
     alone = state.slots.alone
     reached = np.clip(state.reached, LEAST * alone, alone)
-    value = sharing.weight * utility.marginal(reached)
-    return value[sharing.application], np.minimum(state.slots.bound, reached[sharing.application])
+    return sharing.weight * utility.marginal(reached), reached
 
 
-def remember(
-    sharing: SharedDeployment, utility: AlphaFair, before: MarketState, after: MarketState
-) -> MarketState:
-    """Return the state with this round's residuals added to each resource's memory."""
-    value, size = scales(sharing, utility, after)
-    missed = after.plan - after.offer
-    shift = before.metric * (after.offer - before.offer) / value
-    planned = (missed * inverted(size)) ** 2 + ((after.paid - before.paid) / value) ** 2
-    moved = shift**2 + (before.metric * missed / value) ** 2
-    return replace(
-        after,
-        planned=MEMORY * before.planned + after.slots.total(planned),
-        moved=MEMORY * before.moved + after.slots.total(moved),
-    )
+def demands(sharing: SharedDeployment) -> Floats:
+    """Return the demands of a task for hosts and links, shape (2, n_applications)."""
+    return np.stack([sharing.flop, sharing.byte])
 
 
 def adapt(sharing: SharedDeployment, utility: AlphaFair, state: MarketState) -> MarketState:
     """Return the state with a metric after prices and offers, and the next change planned."""
-    value, size = scales(sharing, utility, state)
     ratio = np.ones_like(state.planned)
     known = (state.planned > 0) & (state.moved > 0)
     np.divide(state.planned, state.moved, out=ratio, where=known)
     balance = state.balance * np.clip(power(ratio, STRENGTH), *REBALANCE)
-    price, balances = state.slots.of_resources(state.price), state.slots.of_resources(balance)
-    with np.errstate(invalid="ignore", divide="ignore"):  # without a slot, cleared below
-        cost = state.slots.demand * price / value
-        part = state.offer / size
-        pull = np.sqrt((np.minimum(cost, CEILING) + FLOOR) / (np.minimum(part, CEILING) + FLOOR))
-        metric = SIZE * value / size * pull * balances
-    metric = state.slots.cleared(metric)
+    metric = trees_of(sharing).adapt(
+        offer=state.offer,
+        bound=state.slots.bound,
+        demand=demands(sharing),
+        numbers=np.stack(scales(sharing, utility, state)),
+        price=state.price,
+        balance=balance,
+        size=SIZE,
+        floor=FLOOR,
+        ceiling=CEILING,
+    )
     step = state.step * GROWTH
     return replace(
         with_metric(sharing, state, metric),
@@ -434,11 +378,6 @@ class Slots:
     resource: Integers
     capacity: Floats
     n_hosts: int
-
-    def cleared(self, values: Floats) -> Floats:
-        """Set values, shape (2, n_agents), to 0 where there is no slot."""
-        values.ravel()[self.missing] = 0.0
-        return values
 
     def of_resources(self, values: Floats) -> Floats:
         """Return the value of each slot's resource, 0 without a slot, shape (2, n_agents)."""
