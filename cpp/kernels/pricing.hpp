@@ -50,14 +50,30 @@ private:
   std::size_t size_;
 };
 
-/// Memory of arrays of agents, which rounds use again: the system would clear new memory in every round.
+/// Memory that rounds use again: the system would clear new memory in every round. Used by the thread that has the GIL.
 class Pool {
 public:
-  /// An array without initial values, whose memory returns to the pool.
-  static Floats array(std::shared_ptr<Pool> const& pool, std::vector<py::ssize_t> const& shape);
+  Buffer<double> take(std::size_t size);
+  void give_back(Buffer<double> memory) { free_.push_back(std::move(memory)); }
 
 private:
   std::vector<Buffer<double>> free_;
+};
+
+/// Values of a type that consists of doubles, for one round.
+template <class T> class Scratch {
+public:
+  Scratch(std::shared_ptr<Pool> pool, std::size_t size)
+      : pool_(std::move(pool)), memory_(pool_->take(size * (sizeof(T) / sizeof(double))))
+  {
+  }
+  Scratch(Scratch const&) = delete;
+  ~Scratch() { pool_->give_back(std::move(memory_)); }
+  T* data() { return reinterpret_cast<T*>(memory_.data()); }
+
+private:
+  std::shared_ptr<Pool> pool_;
+  Buffer<double> memory_;
 };
 
 /// Agents in a row that are of one application and level.
@@ -66,7 +82,13 @@ struct Run {
   std::size_t last;
   std::size_t application;
   std::size_t level;
+  /// True if all of them compute.
+  bool computes = true;
 };
+
+/// Agents of a short run: what two threads hand over, and what stays in the cache between two loops over it. Loops
+/// without resources or parents are apart, because compilers then use vectors.
+constexpr std::size_t SHORT = 1024;
 
 /// The hosts, or the links. They are numbered by their first use, in the order of agents: agents in a row mostly use
 /// resources in a row, as trees of different applications have branches in common.
@@ -77,6 +99,13 @@ struct Side {
   Buffer<std::int32_t> resource;
   Buffer<double> capacity;
   std::size_t size() const { return resource.size(); }
+  /// Begin to load the value of a resource that comes up soon, of values in the order of resources.
+  template <class T> void fetch(T* values, std::size_t place) const
+  {
+    constexpr std::size_t ahead = 32;
+    if (place + ahead < size())
+      __builtin_prefetch(values + resource[place + ahead]);
+  }
 };
 
 enum : std::size_t { HOSTS, LINKS };
@@ -90,10 +119,13 @@ public:
 
   std::size_t agents() const { return parent.size(); }
   std::size_t applications() const { return masters.size(); }
-  Floats array(std::vector<py::ssize_t> const& shape) const { return Pool::array(pool_, shape); }
+  std::size_t resources() const { return sides[HOSTS].size() + sides[LINKS].size(); }
+  /// An array without initial values, whose memory returns to the pool.
+  Floats array(std::vector<std::size_t> const& shape) const;
   /// One number, or two, an agent.
-  Floats of_agents() const { return array({static_cast<py::ssize_t>(agents())}); }
-  Floats of_slots() const { return array({2, static_cast<py::ssize_t>(agents())}); }
+  Floats of_agents() const { return array({agents()}); }
+  Floats of_slots() const { return array({2, agents()}); }
+  std::shared_ptr<Pool> const& pool() const { return pool_; }
 
   /// Sum up the trees: `own(i)` of each agent, and then `sent(i)` of its children in their order, which is called once
   /// the sum of i is complete.

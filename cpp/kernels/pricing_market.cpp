@@ -4,54 +4,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace pricing {
 
 namespace {
 
-/// 1 / value, or 0 of 0.
-double inverted(double value)
+/// A divisor that gives 0 where there is no metric.
+double divisor(double metric)
 {
-  return value > 0 ? 1 / value : 0.0;
+  return metric > 0 ? metric : std::numeric_limits<double>::infinity();
 }
 
-/// Decrease of a slot's offer with the price.
-double give_of(double demand, double metric)
+/// The numbers of hosts, or of links, in an array of resources.
+template <class T> T* part(T* resources, std::size_t s, Trees const& trees)
 {
-  return metric > 0 ? demand / metric : 0.0;
+  return resources + (s == LINKS ? trees.sides[HOSTS].size() : 0);
 }
 
-/// Numbers of hosts, then of links, in one array.
-class Resources {
-public:
-  explicit Resources(Trees const& trees)
-      : offset_{0, trees.sides[HOSTS].size()}, values(offset_[LINKS] + trees.sides[LINKS].size())
-  {
-  }
-  double* of(std::size_t s) { return values.mutable_data() + offset_[s]; }
-
-private:
-  std::array<std::size_t, 2> offset_;
-
-public:
-  Floats values;
-};
-
-/// Numbers of resources that the caller gives.
-class Given {
-public:
-  Given(Trees const& trees, Floats const& values, char const* name)
-      : data_(values_of(values, trees.sides[HOSTS].size() + trees.sides[LINKS].size(), name)),
-        links_(trees.sides[HOSTS].size())
-  {
-  }
-  double const* of(std::size_t s) const { return data_ + (s == LINKS ? links_ : 0); }
-
-private:
-  double const* data_;
-  std::size_t links_;
-};
+double const* resources_of(Trees const& trees, Floats const& values, char const* name)
+{
+  return values_of(values, trees.resources(), name);
+}
 
 /// The row of one side, of an array of slots.
 template <class T> T* row(T* slots, std::size_t s, Trees const& trees)
@@ -73,76 +48,86 @@ struct Bid {
   double request, give, wants, yields;
 };
 
-/// The market of a resource.
-struct Market {
-  double wanted  = 0;
-  double yielded = 0;
-  double price   = 0;
+/// What is bid in the market of a resource.
+struct Bids {
+  double wanted;
+  double yielded;
 
-  void bid(double wants, double yields)
+  void add(double wants, double yields)
   {
     wanted += wants;
     yielded += yields;
   }
-  void close(double capacity)
+  /// The price at which the offers fit the capacity, or the price before if none depends on it.
+  double price(double capacity, double before) const
   {
-    if (yielded > 0) {
-      double const least = (wanted - capacity) / yielded;
-      price              = least < 0 ? 0.0 : least;
-    }
-    wanted = yielded = 0;
+    if (!(yielded > 0))
+      return before;
+    double const least = (wanted - capacity) / yielded;
+    return least < 0 ? 0.0 : least;
   }
 };
 
 /// Clear the markets of all hosts, or of all links.
 void clear_side(Trees const& trees, std::size_t s, double const* request, double const* metric, double const* demands,
-                double* offer, double* prices)
+                Bids* sums, double* price, double* offer, double* prices)
 {
   Side const& side = trees.sides[s];
-  Buffer<Market> markets(side.size());
-  std::fill(markets.data(), markets.data() + side.size(), Market());
+  std::fill_n(sums, side.size(), Bids{0, 0});
+  std::array<double, SHORT> gives;
+  auto const set_gives = [&](Run const& run) {
+    double const demand                  = demands[run.application];
+    double const* const __restrict theta = metric + run.first;
+    for (std::size_t i = 0; i < run.last - run.first; i++)
+      gives[i] = demand / divisor(theta[i]);
+  };
   trees.each_run([&](Run const& run) {
     double const demand = demands[run.application];
+    set_gives(run);
     for (std::size_t i = run.first; i < run.last; i++)
       if (request[i] > 0)
-        markets[side.place[i]].bid(demand * request[i], demand * give_of(demand, metric[i]));
+        sums[side.place[i]].add(demand * request[i], demand * gives[i - run.first]);
   });
   for (std::size_t place = 0; place < side.size(); place++)
-    markets[place].close(side.capacity[place]);
+    price[place] = sums[place].price(side.capacity[place], 0);
   // Resources of which a bid was dropped; the others are done.
   std::vector<std::uint8_t> going(side.size());
+  bool all_stay = true;
   trees.each_run([&](Run const& run) {
-    double const demand = demands[run.application];
+    set_gives(run);
     for (std::size_t i = run.first; i < run.last; i++) {
       offer[i] = 0;
       if (request[i] > 0) {
-        double const spent = markets[side.place[i]].price * give_of(demand, metric[i]);
+        double const spent = price[side.place[i]] * gives[i - run.first];
         if (request[i] > spent)
           offer[i] = request[i] - spent;
         else
-          going[side.place[i]] = 1;
+          going[side.place[i]] = 1, all_stay = false;
       }
     }
   });
   std::vector<Bid> bids;
-  trees.each_run([&](Run const& run) {
-    double const demand = demands[run.application];
-    for (std::size_t i = run.first; i < run.last; i++)
-      if (offer[i] > 0 && going[side.place[i]]) {
-        double const give = give_of(demand, metric[i]);
-        bids.push_back({i, static_cast<std::size_t>(side.place[i]), request[i], give, demand * request[i], demand * give});
-      }
-  });
+  if (!all_stay)
+    trees.each_run([&](Run const& run) {
+      double const demand = demands[run.application];
+      for (std::size_t i = run.first; i < run.last; i++)
+        if (side.place[i] >= 0 && going[side.place[i]] && offer[i] > 0) {
+          double const give = demand / divisor(metric[i]);
+          bids.push_back(
+              {i, static_cast<std::size_t>(side.place[i]), request[i], give, demand * request[i], demand * give});
+        }
+    });
   while (!bids.empty()) {
     for (Bid const& bid : bids)
-      markets[bid.place].bid(bid.wants, bid.yields);
+      sums[bid.place] = {0, 0};
+    for (Bid const& bid : bids)
+      sums[bid.place].add(bid.wants, bid.yields);
     for (Bid const& bid : bids) {
+      price[bid.place] = sums[bid.place].price(side.capacity[bid.place], price[bid.place]);
       going[bid.place] = 0;
-      if (markets[bid.place].yielded > 0)
-        markets[bid.place].close(side.capacity[bid.place]);
     }
     for (Bid const& bid : bids) {
-      double const spent = markets[bid.place].price * bid.give;
+      double const spent = price[bid.place] * bid.give;
       bool const stays   = bid.request > spent;
       offer[bid.agent]   = stays ? bid.request - spent : 0.0;
       if (!stays)
@@ -151,8 +136,10 @@ void clear_side(Trees const& trees, std::size_t s, double const* request, double
     auto const done = [&](Bid const& bid) { return !going[bid.place] || !(offer[bid.agent] > 0); };
     bids.erase(std::remove_if(bids.begin(), bids.end(), done), bids.end());
   }
-  for (std::size_t place = 0; place < side.size(); place++)
-    prices[side.resource[place]] = markets[place].price;
+  for (std::size_t place = 0; place < side.size(); place++) {
+    side.fetch(prices, place);
+    prices[side.resource[place]] = price[place];
+  }
 }
 
 py::tuple clear(Trees const& trees, Floats const& requests, Floats const& metrics, Floats const& demands)
@@ -161,17 +148,19 @@ py::tuple clear(Trees const& trees, Floats const& requests, Floats const& metric
   double const* const metric  = slots_of(trees, metrics, "metric");
   double const* const demand  = values_of(demands, 2 * trees.applications(), "demand");
   Floats offers               = trees.of_slots();
-  Resources prices(trees);
-  std::array<double*, 2> const price{prices.of(HOSTS), prices.of(LINKS)};
-  double* const offer = offers.mutable_data();
+  Floats prices               = trees.array({trees.resources()});
+  double *const offer = offers.mutable_data(), *const price = prices.mutable_data();
+  Scratch<Bids> sums(trees.pool(), trees.resources());
+  Scratch<double> found(trees.pool(), trees.resources());
   {
     py::gil_scoped_release const released;
     trees.both([&](std::size_t s) {
       clear_side(trees, s, row(request, s, trees), row(metric, s, trees), demand + s * trees.applications(),
-                 row(offer, s, trees), price[s]);
+                 part(sums.data(), s, trees), part(found.data(), s, trees), row(offer, s, trees),
+                 part(price, s, trees));
     });
   }
-  return py::make_tuple(offers, prices.values);
+  return py::make_tuple(offers, prices);
 }
 
 // ---- steps 3 to 6 ---------------------------------------------------------------------------------------------------
@@ -209,30 +198,45 @@ struct Terms {
 /// Slots of one side, before and after a round.
 struct SlotRow {
   double const *request, *metric, *offer, *bound, *offer_before, *paid_before;
+  /// Plans to take, or none for those of the round.
+  double const* given;
   double *plan, *paid, *next;
-  bool planned;
+  std::int32_t const* place;
+  Residuals* sums;
+  double onward;
 
-  /// Settle a slot: `plan` is its plan unless it has one, `worth` that of a task.
-  void settle(std::size_t i, double planned_here, double worth, double onward, Terms const& own, Residuals* sums,
-              std::int32_t const* place) const
+  /// Settle the slots of a run for their plans, 0 without a bound, and the worth of a task to each.
+  void settle(Run const& run, Terms const& own, double const* __restrict planned, double const* __restrict worth) const
   {
-    if (!(bound[i] > 0)) {
-      plan[i] = paid[i] = next[i] = 0;
-      return;
+    std::size_t const first = run.first, count = run.last - run.first;
+    double const* const __restrict d = request + first, * const __restrict theta = metric + first;
+    double const* const __restrict z = offer + first, * const __restrict most = bound + first;
+    double const* const __restrict z_before = offer_before + first, * const __restrict paid_then = paid_before + first;
+    double* const __restrict plan_to = plan + first, * const __restrict paid_to = paid + first;
+    double* const __restrict next_to = next + first;
+    double const reached = own.reached, value = own.value, over = onward;
+    std::array<double, SHORT> plan_residual, move_residual;
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < count; i++) {
+      double const limit = most[i], plan_here = planned[i];
+      double const missed = plan_here - z[i];
+      double const pays   = theta[i] * (d[i] - z[i]);
+      double const gap    = missed * (1 / (reached < limit ? reached : limit));
+      double const pay    = (pays - paid_then[i]) / value;
+      double const shift  = theta[i] * (z[i] - z_before[i]) / value;
+      double const drift  = theta[i] * missed / value;
+      plan_residual[i]    = gap * gap + pay * pay;
+      move_residual[i]    = shift * shift + drift * drift;
+      plan_to[i]          = plan_here;
+      paid_to[i]          = pays;
+      next_to[i]          = z[i] + worth[i] * (1 / divisor(theta[i])) + over * missed;
     }
-    if (!planned)
-      plan[i] = planned_here;
-    double const theta = metric[i], offered = offer[i];
-    double const missed = plan[i] - offered;
-    paid[i]             = theta * (request[i] - offered);
-    double const gap    = missed * (1 / std::min(bound[i], own.reached));
-    double const pay    = (paid[i] - paid_before[i]) / own.value;
-    double const shift  = theta * (offered - offer_before[i]) / own.value;
-    double const drift  = theta * missed / own.value;
-    Residuals& sum      = sums[place[i]];
-    sum.planned += gap * gap + pay * pay;
-    sum.moved += shift * shift + drift * drift;
-    next[i] = offered + worth * inverted(theta) + onward * missed;
+    for (std::size_t i = 0; i < count; i++)
+      if (most[i] > 0) {
+        Residuals& sum = sums[place[first + i]];
+        sum.planned += plan_residual[i];
+        sum.moved += move_residual[i];
+      }
   }
 };
 
@@ -246,18 +250,17 @@ void register_market(py::class_<Trees>& trees)
   trees.def(
       "settle",
       [](Trees const& self, Floats const& request, Floats const& metric, Floats const& offer, Floats const& bound,
-         Floats const& offer_before, Floats const& paid_before, Floats const& middles, Floats const& slacks,
-         Floats const& shares, Floats const& numbers, Floats const& planned, Floats const& moved, double relaxation,
-         double memory, std::optional<Floats> const& given) {
+         Floats const& offer_before, Floats const& paid_before, Floats middles, Floats const& slacks,
+         Floats const& shares, Floats const& numbers, Floats const& residuals, double relaxation, double memory,
+         std::optional<Floats> const& given) {
         std::size_t const agents = self.agents(), applications = self.applications();
         Floats plan = self.of_slots();
-        Floats paid = self.of_slots(), next = self.of_slots(), nus = self.of_agents();
-        if (given) {
-          double const* const from = slots_of(self, *given, "plan");
-          std::copy(from, from + 2 * agents, plan.mutable_data());
-        }
-        Resources planned_after(self), moved_after(self);
-        Given const planned_before(self, planned, "planned"), moved_before(self, moved, "moved");
+        Floats paid = self.of_slots(), next = self.of_slots();
+        Floats residuals_after = self.array({self.resources(), 2});
+        auto const* const from =
+            reinterpret_cast<Residuals const*>(values_of(residuals, 2 * self.resources(), "residual"));
+        auto* const to = reinterpret_cast<Residuals*>(residuals_after.mutable_data());
+        Scratch<Residuals> sums(self.pool(), self.resources());
         std::array<SlotRow, 2> rows{};
         for (std::size_t const s : {HOSTS, LINKS})
           rows[s] = {row(slots_of(self, request, "request"), s, self),
@@ -266,64 +269,69 @@ void register_market(py::class_<Trees>& trees)
                      row(slots_of(self, bound, "bound"), s, self),
                      row(slots_of(self, offer_before, "offer"), s, self),
                      row(slots_of(self, paid_before, "paid"), s, self),
+                     given ? row(slots_of(self, *given, "plan"), s, self) : nullptr,
                      row(plan.mutable_data(), s, self),
                      row(paid.mutable_data(), s, self),
                      row(next.mutable_data(), s, self),
-                     given.has_value()};
-        double const* const middle = values_of(middles, agents, "middle");
+                     self.sides[s].place.data(),
+                     part(sums.data(), s, self),
+                     relaxation - 1};
+        values_of(middles, agents, "middle");
+        double* const middle       = middles.mutable_data();
         double const* const slack  = values_of(slacks, agents, "slack");
         double const* const share  = values_of(shares, agents, "share");
         double const* const number = values_of(numbers, 3 * applications, "numbers");
         std::vector<Terms> terms(applications);
         for (std::size_t k = 0; k < applications; k++)
           terms[k] = {number[k], number[applications + k], number[2 * applications + k]};
-        double* const nu    = nus.mutable_data();
-        double const onward = relaxation - 1;
-        std::array<double*, 2> const planned_to{planned_after.of(HOSTS), planned_after.of(LINKS)};
-        std::array<double*, 2> const moved_to{moved_after.of(HOSTS), moved_after.of(LINKS)};
+        double* const nu = middle;
         {
           py::gil_scoped_release const released;
-          std::array<Buffer<Residuals>, 2> sums{Buffer<Residuals>(self.sides[HOSTS].size()),
-                                                Buffer<Residuals>(self.sides[LINKS].size())};
-          self.both([&](std::size_t s) { std::fill_n(sums[s].data(), sums[s].size(), Residuals()); });
+          std::fill_n(sums.data(), self.resources(), Residuals());
           SlotRow const over = rows[LINKS], on = rows[HOSTS];
           auto const links = [&](Run const& run) {
             Terms const own = terms[run.application];
+            std::array<double, SHORT> plans, worths;
             for (std::size_t i = run.first; i < run.last; i++) {
-              double above = 0;
+              double const sum = middle[i];
+              double above     = 0;
               if (run.level == 0) {
                 nu[i] = own.nu;
               } else {
                 above             = nu[self.parent[i]];
                 double const pull = over.metric[i];
-                double const bent = pull * (2 * over.offer[i] - over.request[i]) - pull * middle[i];
+                double const bent = pull * (2 * over.offer[i] - over.request[i]) - pull * sum;
                 nu[i]             = share[i] * (above + bent);
               }
-              over.settle(i, middle[i] + slack[i] * nu[i], above - nu[i], onward, own, sums[LINKS].data(),
-                          self.sides[LINKS].place.data());
+              plans[i - run.first]  = over.bound[i] > 0 ? sum + slack[i] * nu[i] : 0.0;
+              worths[i - run.first] = above - nu[i];
             }
+            over.settle(run, own, given ? over.given + run.first : plans.data(), worths.data());
           };
           auto const hosts = [&](Run const& run) {
-            Terms const own = terms[run.application];
+            std::array<double, SHORT> plans;
             for (std::size_t i = run.first; i < run.last; i++)
-              on.settle(i, (2 * on.offer[i] - on.request[i]) + nu[i] * inverted(on.metric[i]), nu[i], onward, own,
-                        sums[HOSTS].data(), self.sides[HOSTS].place.data());
+              plans[i - run.first] =
+                  on.bound[i] > 0 ? (2 * on.offer[i] - on.request[i]) + nu[i] * (1 / divisor(on.metric[i])) : 0.0;
+            on.settle(run, terms[run.application], given ? on.given + run.first : plans.data(), nu + run.first);
           };
           self.descend(links, hosts);
           self.both([&](std::size_t s) {
             Side const& side = self.sides[s];
             for (std::size_t place = 0; place < side.size(); place++) {
+              side.fetch(part(from, s, self), place);
+              side.fetch(part(to, s, self), place);
               std::int32_t const resource = side.resource[place];
-              planned_to[s][resource]     = memory * planned_before.of(s)[resource] + sums[s][place].planned;
-              moved_to[s][resource]       = memory * moved_before.of(s)[resource] + sums[s][place].moved;
+              Residuals const before = part(from, s, self)[resource], sum = part(sums.data(), s, self)[place];
+              part(to, s, self)[resource] = {memory * before.planned + sum.planned, memory * before.moved + sum.moved};
             }
           });
         }
-        return py::make_tuple(plan, paid, next, nus, planned_after.values, moved_after.values);
+        return py::make_tuple(plan, paid, next, middles, residuals_after);
       },
       py::kw_only(), py::arg("request"), py::arg("metric"), py::arg("offer"), py::arg("bound"), py::arg("offer_before"),
       py::arg("paid_before"), py::arg("middle"), py::arg("slack"), py::arg("share"), py::arg("numbers"),
-      py::arg("planned"), py::arg("moved"), py::arg("relaxation"), py::arg("memory"), py::arg("plan") = py::none());
+      py::arg("residual"), py::arg("relaxation"), py::arg("memory"), py::arg("plan") = py::none());
   trees.def(
       "weights",
       [](Trees const& self, Floats const& metrics) {
@@ -336,7 +344,7 @@ void register_market(py::class_<Trees>& trees)
           for (std::size_t const master : self.masters)
             share[master] = 1;
           self.rise(
-              slack, [=](std::size_t i) { return inverted(metric[i]); },
+              slack, [=](std::size_t i) { return 1 / divisor(metric[i]); },
               [=](std::size_t i) {
                 share[i] = 1 / (1 + pull[i] * slack[i]);
                 return slack[i] * share[i];
@@ -349,19 +357,20 @@ void register_market(py::class_<Trees>& trees)
       "adapt",
       [](Trees const& self, Floats const& offers, Floats const& bounds, Floats const& demands, Floats const& numbers,
          Floats const& prices, Floats const& balances, double size, double floor, double ceiling) {
-        double const* const offer  = slots_of(self, offers, "offer");
-        double const* const bound  = slots_of(self, bounds, "bound");
-        double const* const demand = values_of(demands, 2 * self.applications(), "demand");
-        double const* const number = values_of(numbers, 2 * self.applications(), "numbers");
-        Given const price(self, prices, "price"), balance(self, balances, "balance");
-        Floats metrics       = self.of_slots();
-        double* const metric = metrics.mutable_data();
+        double const* const offer   = slots_of(self, offers, "offer");
+        double const* const bound   = slots_of(self, bounds, "bound");
+        double const* const demand  = values_of(demands, 2 * self.applications(), "demand");
+        double const* const number  = values_of(numbers, 2 * self.applications(), "numbers");
+        double const* const price   = resources_of(self, prices, "price");
+        double const* const balance = resources_of(self, balances, "balance");
+        Floats metrics              = self.of_slots();
+        double* const metric        = metrics.mutable_data();
         py::gil_scoped_release const released;
         self.both([&](std::size_t s) {
           Side const& side = self.sides[s];
           Buffer<std::array<double, 2>> known(side.size());
           for (std::size_t place = 0; place < side.size(); place++)
-            known[place] = {price.of(s)[side.resource[place]], balance.of(s)[side.resource[place]]};
+            known[place] = {part(price, s, self)[side.resource[place]], part(balance, s, self)[side.resource[place]]};
           self.each_run([&](Run const& run) {
             double const task  = demand[s * self.applications() + run.application];
             double const value = number[run.application], reached = number[self.applications() + run.application];
@@ -402,7 +411,7 @@ void register_market(py::class_<Trees>& trees)
               request[slot]          = 0;
               if (metric[slot] > 0)
                 request[slot] =
-                    offer[slot] + above * inverted(metric[slot]) + (relaxation - 1) * (plan[slot] - offer[slot]);
+                    offer[slot] + above * (1 / metric[slot]) + (relaxation - 1) * (plan[slot] - offer[slot]);
             }
           });
         });

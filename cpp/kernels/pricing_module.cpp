@@ -16,8 +16,6 @@ namespace pricing {
 namespace {
 
 constexpr std::size_t HUGE_PAGE = std::size_t{1} << 21;
-// Agents of a run: what two threads hand over, and what stays in the cache between links and hosts.
-constexpr std::size_t SHORT = 4096;
 
 Side side_of(Integers const& resources, Floats const& capacity)
 {
@@ -60,48 +58,48 @@ void* allocate(std::size_t bytes)
   return memory;
 }
 
-Floats Pool::array(std::shared_ptr<Pool> const& pool, std::vector<py::ssize_t> const& shape)
+Buffer<double> Pool::take(std::size_t size)
+{
+  auto const found = std::find_if(free_.begin(), free_.end(), [size](auto const& each) { return each.size() == size; });
+  if (found == free_.end())
+    return Buffer<double>(size);
+  Buffer<double> memory = std::move(*found);
+  free_.erase(found);
+  return memory;
+}
+
+Floats Trees::array(std::vector<std::size_t> const& shape) const
 {
   std::size_t size = 1;
-  for (py::ssize_t const length : shape)
+  for (std::size_t const length : shape)
     size *= length;
-  struct Lease {
-    std::shared_ptr<Pool> pool;
-    Buffer<double> memory;
-  };
-  auto& free       = pool->free_;
-  auto const found = std::find_if(free.begin(), free.end(), [size](auto const& each) { return each.size() == size; });
-  auto lease       = std::make_unique<Lease>(Lease{pool, found == free.end() ? Buffer<double>(size) : std::move(*found)});
-  if (found != free.end())
-    free.erase(found);
-  double* const data = lease->memory.data();
-  py::capsule const owner(lease.release(), [](void* pointer) {
-    std::unique_ptr<Lease> const ended(static_cast<Lease*>(pointer));
-    ended->pool->free_.push_back(std::move(ended->memory));
-  });
-  return Floats(shape, data, owner);
+  auto lease         = std::make_unique<Scratch<double>>(pool_, size);
+  double* const data = lease->data();
+  py::capsule const owner(lease.release(), [](void* pointer) { delete static_cast<Scratch<double>*>(pointer); });
+  return Floats(std::vector<py::ssize_t>(shape.begin(), shape.end()), data, owner);
 }
 
 Trees::Trees(Integers const& application, Integers const& parents, Integers const& host, Integers const& link,
              Flags const& computing, Integers const& roots, Floats const& speed, Floats const& bandwidth)
-    : parent(parents.size()),
-      computes(parents.size()),
-      masters(roots.data(), roots.data() + roots.size()),
-      sides{side_of(host, speed), side_of(link, bandwidth)},
-      trees_(masters.size())
+    : parent(parents.size()), computes(parents.size()), masters(roots.data(), roots.data() + roots.size()),
+      sides{side_of(host, speed), side_of(link, bandwidth)}, trees_(masters.size())
 {
   if (agents() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
     throw std::invalid_argument("there are too many agents");
   std::int64_t level_start = 0;
   std::size_t level        = 0;
-  Run whole{0, 0, 0, 0};
+  Run whole{0, 0, 0, 0, true};
   auto const end_run = [&](std::size_t last) {
     if (whole.first == last)
       return;
     whole.last = last;
     trees_[whole.application].push_back(whole);
-    for (std::size_t first = whole.first; first < last; first += SHORT)
-      runs_.push_back({first, std::min(first + SHORT, last), whole.application, whole.level});
+    for (std::size_t first = whole.first; first < last; first += SHORT) {
+      Run run{first, std::min(first + SHORT, last), whole.application, whole.level};
+      run.computes =
+          std::all_of(computes.data() + run.first, computes.data() + run.last, [](bool each) { return each; });
+      runs_.push_back(run);
+    }
   };
   for (std::size_t i = 0; i < agents(); i++) {
     parent[i]      = static_cast<std::int32_t>(parents.data()[i]);
@@ -115,7 +113,7 @@ Trees::Trees(Integers const& application, Integers const& parents, Integers cons
         level_start = static_cast<std::int64_t>(i);
         level++;
       }
-      whole = {i, i, own, level};
+      whole = {i, i, own, level, true};
     }
   }
   end_run(agents());

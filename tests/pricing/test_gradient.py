@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naming import raises_naming
+from numpy_rounds import host_demand, link_demand
 from pricing_baselines import AutomaticGradient, PrimalDual
 
 from simplugin.core.errors import SimpluginError, WorkloadError
@@ -21,8 +22,6 @@ from simplugin.pricing.policies.gradient import (
     AgentSteps,
     GradientAssumptions,
     StepSizes,
-    host_demand,
-    link_demand,
     next_price,
     path_price,
 )

@@ -64,7 +64,7 @@ def test_a_market_projects_wishes_onto_what_fits(bids, capacity):
     none = np.zeros(len(bids))
     state = replace(state, request=np.stack([request, none]))
     state = with_metric(sharing, state, np.stack([metric, none]))
-    offer, price = clear(state)
+    offer, price = clear(sharing, state)
     z, lam = offer[0], price[0]
     # The conditions that tell the nearest point, in the metric, of {z >= 0, demand z <= capacity}.
     assert lam >= 0

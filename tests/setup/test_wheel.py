@@ -33,6 +33,7 @@ RPATHS = {
     f"simplugin/simulation/_driver{EXTENSION}": "$ORIGIN/../../simplugin.libs",
     f"simplugin/simulation/threads/simgrid{EXTENSION}": "$ORIGIN/../../../simplugin.libs",
     f"simplugin/core/elementary/_elementary{EXTENSION}": "",
+    f"simplugin/pricing/_kernels{EXTENSION}": "",
     f"simplugin/taskgraphs/_kernels{EXTENSION}": "",
     f"simplugin.libs/{LIBRARY}": "",
 }

@@ -421,7 +421,7 @@ class MarketManager(Role):
         self.schedule = MetricSchedule(state.next_metric - state.number, state.step)
         resource = self.seat.number - len(state.rate)
         self.price, self.balance = float(state.price[resource]), float(state.balance[resource])
-        self.planned, self.moved = float(state.planned[resource]), float(state.moved[resource])
+        self.planned, self.moved = state.residual[resource].tolist()
 
 
 def clear(capacity: float, bids: Sequence[Message]) -> float:

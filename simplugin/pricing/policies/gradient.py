@@ -277,36 +277,6 @@ def task_price(sharing: SharedDeployment, host_price: Floats, link_price: Floats
     return sharing.byte[owner] * eta + sharing.flop[owner] * host_price[sharing.host]
 
 
-def host_demand(sharing: SharedDeployment, inverse: Floats) -> Floats:
-    """Return the denominator of Eq. (17) for each host, agents in order, shape (n_hosts,).
-
-    Parameters
-    ----------
-    sharing : SharedDeployment
-        The problem.
-    inverse : float64, shape (n_applications,)
-        Of the marginal utilities: the throughputs for proportional fairness.
-    """
-    share = (sharing.flop**2 * inverse)[sharing.application]
-    share = np.where(sharing.computes, share, 0.0)
-    return np.asarray(np.bincount(sharing.host, share, sharing.n_hosts), dtype=float)
-
-
-def link_demand(sharing: SharedDeployment, inverse: Floats, count: Floats) -> Floats:
-    """Return the denominator of Eq. (18) for each link, agents in order, shape (n_links,).
-
-    Parameters
-    ----------
-    sharing : SharedDeployment
-        The problem.
-    inverse : float64, shape (n_applications,)
-        Of the marginal utilities: the throughputs for proportional fairness.
-    count : float64, shape (n_agents,)
-        Number of agents that compute at each agent or below it.
-    """
-    return _over_links(sharing, count * (sharing.byte**2 * inverse)[sharing.application])
-
-
 @dataclass(frozen=True, slots=True)
 class GradientIteration:
     r"""The report's iteration with fixed steps, scaled or not [1]_.

@@ -118,8 +118,10 @@ class MarketState:
         :math:`u` and :math:`v` of the metric.
     reached : float64, shape (n_applications,)
         The throughput that each application planned [tasks/s].
-    balance, planned, moved : float64, shape (n_hosts + n_links,)
-        Each resource's factor of the metric, and the residuals that led to it.
+    balance : float64, shape (n_hosts + n_links,)
+        Each resource's factor of the metric.
+    residual : float64, shape (n_hosts + n_links, 2)
+        :math:`P_r` and :math:`D_r`, which led to it.
     part : float64, shape (n_agents,)
         Part of each agent's offer that is computed: 1, or what its links can carry (`feasible`).
     number, next_metric : int
@@ -139,8 +141,7 @@ class MarketState:
     share: Floats
     reached: Floats
     balance: Floats
-    planned: Floats
-    moved: Floats
+    residual: Floats
     part: Floats
     number: int = 0
     next_metric: int = 1
@@ -203,7 +204,7 @@ class MarketIteration:
         agents, one = np.zeros(sharing.n_agents), np.ones(len(asked.capacity))
         state = MarketState(
             *(asked, zero, zero, zero, zero, zero, none, agents, agents, asked.alone),
-            *(one, none, none, np.ones(sharing.n_agents)),
+            *(one, np.zeros((len(one), 2)), np.ones(sharing.n_agents)),
         )
         return with_metric(sharing, state, first_metric(sharing, utility, state))
 
@@ -286,15 +287,13 @@ def settle(
         slack=state.slack,
         share=state.share,
         numbers=np.stack([value, *scales(sharing, utility, after)]),
-        planned=state.planned,
-        moved=state.moved,
+        residual=state.residual,
         relaxation=relaxation,
         memory=MEMORY,
         plan=plan,
     )
-    plan, paid, request, nu, planned, moved = found
-    now = replace(after, plan=plan, paid=paid, request=request, planned=planned, moved=moved)
-    return now, nu
+    plan, paid, request, nu, residual = found
+    return replace(after, plan=plan, paid=paid, request=request, residual=residual), nu
 
 
 def first_metric(sharing: SharedDeployment, utility: AlphaFair, state: MarketState) -> Floats:
@@ -325,9 +324,9 @@ def demands(sharing: SharedDeployment) -> Floats:
 
 def adapt(sharing: SharedDeployment, utility: AlphaFair, state: MarketState) -> MarketState:
     """Return the state with a metric after prices and offers, and the next change planned."""
-    ratio = np.ones_like(state.planned)
-    known = (state.planned > 0) & (state.moved > 0)
-    np.divide(state.planned, state.moved, out=ratio, where=known)
+    planned, moved = state.residual.T
+    ratio = np.ones_like(planned)
+    np.divide(planned, moved, out=ratio, where=(planned > 0) & (moved > 0))
     balance = state.balance * np.clip(power(ratio, STRENGTH), *REBALANCE)
     metric = trees_of(sharing).adapt(
         offer=state.offer,
