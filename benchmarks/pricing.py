@@ -19,6 +19,8 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -86,19 +88,20 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def bandwidth() -> float:
-    """Return what one core reads and writes in memory [byte/s], from numpy.add.
+def bandwidth(threads: int, clock: Callable[[], float]) -> float:
+    """Return what one core, or two, read and write in memory [byte/s], from numpy.add.
 
     A write counts twice here too: an addition moves 32 bytes a number.
     """
-    n = 10_000_000
-    one, other, total = np.ones(n), np.ones(n), np.zeros(n)
+    n = 10_000_000 // threads
+    arrays = [(np.ones(n), np.ones(n), np.zeros(n)) for _ in range(threads)]
     times = []
-    for _ in range(7):
-        start = time.process_time()
-        np.add(one, other, out=total)
-        times.append(time.process_time() - start)
-    return 32 * n / statistics.median(times)
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(7):
+            start = clock()
+            list(pool.map(lambda each: np.add(each[0], each[1], out=each[2]), arrays))
+            times.append(clock() - start)
+    return 32 * n * threads / statistics.median(times)
 
 
 # ---- rounds -------------------------------------------------------------------------------------
@@ -107,9 +110,10 @@ def bandwidth() -> float:
 def round_cell(name: str, hosts: int, rounds: int) -> dict[str, float]:
     """Measure rounds, and the time and memory of the setup.
 
-    Rounds are single-threaded and timed in processor time, so that others on the machine matter
-    less. The rounds in which the metric of markets changes count by themselves.
+    Rounds with one thread are timed in processor time, so that others on the machine matter less;
+    those with two by the clock. Rounds in which the metric of markets changes count by themselves.
     """
+    from simplugin.pricing.policies.trees import trees_of
     from simplugin.workloads import AlphaFair
 
     start = time.perf_counter()
@@ -120,19 +124,25 @@ def round_cell(name: str, hosts: int, rounds: int) -> dict[str, float]:
         "setup_peak_bytes": peak_bytes(),
     }
     utility, method = AlphaFair(), method_called(name)
-    state = method.start(sharing, utility)
-    times: dict[str, list[float]] = {}
-    for number in range(1, rounds + 1):
-        kind = "change" if number >= getattr(state, "next_metric", rounds + 1) else name
-        start = time.process_time()
-        state = method.round(sharing, utility, state)
-        times.setdefault(kind, []).append(time.process_time() - start)
+    state, trees = method.start(sharing, utility), trees_of(sharing)
+    for threads, clock in ((1, time.process_time), (2, time.perf_counter)):
+        trees.threads = threads
+        times: dict[str, list[float]] = {}
+        for number in range(rounds):
+            changes = state.number + 1 >= state.next_metric if name == "market" else False
+            start = clock()
+            state = method.round(sharing, utility, state)
+            spent = clock() - start
+            # Not the first, which gets its memory from the system.
+            if number:
+                times.setdefault("change" if changes else name, []).append(spent)
+        speed = bandwidth(threads, clock)
+        row[f"bandwidth_{threads}"] = speed
+        for kind, spent in times.items():
+            bound = LEAST_BYTES[kind] * sharing.n_agents / speed
+            row[f"{kind}_{threads}_s"] = statistics.median(spent)
+            row[f"{kind}_{threads}_over_bound"] = statistics.median(spent) / bound
     row["peak_bytes"] = peak_bytes()
-    row["bandwidth"] = bandwidth()
-    for kind, spent in times.items():
-        bound = LEAST_BYTES[kind] * sharing.n_agents / row["bandwidth"]
-        row[f"{kind}_s"] = statistics.median(spent)
-        row[f"{kind}_over_bound"] = row[f"{kind}_s"] / bound
     return row
 
 
