@@ -74,13 +74,17 @@ std::unordered_map<uint64_t, Pair*> pair_numbers; // by the numbers of their hos
 
 struct NoRoute {};
 
-/// The graph of a Dijkstra zone whose nodes do not all reach each other. SimGrid adds to the infinite distance of who
-/// is not reached: it then loses ways to others, or follows a circle for ever. So the ways are written down for it.
-class OneWay {
+/// Writes the ways of a Dijkstra zone into its cache, once for each source. SimGrid looks for them anew for each route
+/// if the zone is not of kind DijkstraCache. Where not all nodes reach each other, it also adds to the infinite
+/// distance of who is not reached: it then loses ways to others, or follows a circle for ever.
+class Ways {
   using Edges = std::vector<std::vector<std::pair<unsigned long, unsigned long>>>; // of each node: another, and links
   DijkstraZone* zone_;
   std::unordered_map<s_xbt_node_t const*, unsigned long> numbers_;
-  Edges out_, in_;
+  Edges out_;
+  size_t most_sources_; // 64 MB of ways, but all of DijkstraCache
+
+  static constexpr size_t MOST_WAYS = size_t{8} << 20;
 
   static constexpr unsigned long FAR = std::numeric_limits<unsigned long>::max();
 
@@ -103,41 +107,36 @@ class OneWay {
     return before;
   }
 
-  static bool reach_all(std::vector<unsigned long> const& before)
-  {
-    return std::find(before.begin(), before.end(), FAR) == before.end();
-  }
-
 public:
-  explicit OneWay(DijkstraZone* zone) : zone_(zone)
+  explicit Ways(DijkstraZone* zone) : zone_(zone)
   {
     unsigned int i, j;
     xbt_node_t node;
     xbt_edge_t edge;
     auto const* nodes                                = xbt_graph_get_nodes((zone->*reveal(DijkstraGraph())).get());
     xbt_dynar_foreach(nodes, i, node) numbers_[node] = i;
-    out_.resize(numbers_.size()), in_.resize(numbers_.size());
+    out_.resize(numbers_.size());
     xbt_dynar_foreach(nodes, i, node) xbt_dynar_foreach(xbt_graph_node_get_outedges(node), j, edge)
     {
-      auto const next  = numbers_[xbt_graph_edge_get_target(edge)];
       auto const links = static_cast<Route*>(xbt_graph_edge_get_data(edge))->link_list_.size();
-      out_[i].push_back({next, links});
-      in_[next].push_back({i, links});
+      out_[i].push_back({numbers_[xbt_graph_edge_get_target(edge)], links});
     }
-    if (out_.empty() || (reach_all(ways(out_, 0)) && reach_all(ways(in_, 0))))
-      out_.clear();
+    bool& keeps   = zone->*reveal(DijkstraKeeps());
+    most_sources_ = keeps ? FAR : MOST_WAYS / std::max(out_.size(), size_t{1});
+    keeps         = true;
   }
 
   void write_down(unsigned long from)
   {
     auto& known = zone_->*reveal(DijkstraWays());
-    if (out_.empty() || known.count(from) > 0)
+    if (known.count(from) > 0)
       return;
+    if (known.size() >= most_sources_)
+      known.clear();
     auto const node = numbers_.at((zone_->*reveal(DijkstraNodes())).at(from));
     auto before     = ways(out_, node);
     std::replace(before.begin(), before.end(), FAR, node); // there is no edge: SimGrid finds no route
     known.emplace(from, std::move(before));
-    zone_->*reveal(DijkstraKeeps()) = true;
   }
 };
 
@@ -180,8 +179,8 @@ class Search {
       auto const& nodes    = dijkstra->*reveal(DijkstraNodes());
       if (nodes.count(from->id()) == 0 || nodes.count(to->id()) == 0)
         throw NoRoute();
-      static std::unordered_map<DijkstraZone*, OneWay> one_way;
-      one_way.try_emplace(dijkstra, dijkstra).first->second.write_down(from->id());
+      static std::unordered_map<DijkstraZone*, Ways> all_ways;
+      all_ways.try_emplace(dijkstra, dijkstra).first->second.write_down(from->id());
       if (not zone->get_children().empty() && crashes(zone, from, to))
         throw NoRoute();
     }
