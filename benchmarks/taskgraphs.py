@@ -338,7 +338,7 @@ def larger(rounds: int):
 # ---- single graphs ------------------------------------------------------------------------------
 
 # By daggen's width, density: 101 levels and 247,000 edges, or 1,820 levels and 11,000 edges.
-SHAPES = {"wide": (0.5, 0.5), "narrow": (0.2, 0.2)}
+SHAPES = {"wide": (0.5, 0.5), "narrow": (0.2, 0.2), "chain": (0.01, 0.2)}
 ALONE = """
 [platform]
 generator = "grid5000_subset"

@@ -142,6 +142,7 @@ public:
   std::vector<Count> within_levels(Count limit, bool passes)
   {
     restart();
+    depths_right_ = depths_that_turn();
     std::vector<Count> held(1 + *std::max_element(level_.begin(), level_.end()));
     for (Count const level : level_)
       if (level >= 0)
@@ -194,11 +195,12 @@ private:
   std::vector<Count> successor_;
   std::vector<Task> tasks_; // the last one is the root, which takes no time and comes before all entry tasks
   std::vector<Task> start_;
-  int steps_ = 0;
-  std::vector<int> grown_;   // by depth: the last step at which a task of this depth or less grew
-  std::vector<int> path_;    // by depth: the task of the critical path
-  std::vector<int> best_;    // by block of depths: the first task of the path with the largest gain
-  std::vector<int> waiting_; // tasks whose bottom levels wait for those of their heirs
+  int steps_                = 0;
+  std::size_t depths_right_ = 0; // bottom levels of the path are right at depths below this one
+  std::vector<int> grown_;       // by depth: the last step at which a task of this depth or less grew
+  std::vector<int> path_;        // by depth: the task of the critical path
+  std::vector<int> best_;        // by block of depths: the first task of the path with the largest gain
+  std::vector<int> waiting_;     // tasks whose bottom levels wait for those of their heirs
 
   void start(Count task)
   {
@@ -216,7 +218,18 @@ private:
     grown_.assign(size, 0);
     path_.assign(size, NONE);
     best_.assign(size / BLOCK + 1, UNKNOWN);
+    depths_right_ = size;
     lay_path(tasks_[size_].depth, size_);
+  }
+
+  /// The depths below which the path may turn: above are tasks that have one successor each, from the root on. All
+  /// others come after them, so that only the length of the critical path asks for their bottom levels.
+  std::size_t depths_that_turn() const
+  {
+    Count task = size_;
+    while (successor_start_[task + 1] - successor_start_[task] == 1)
+      task = successor_[successor_start_[task]];
+    return tasks_[task].depth + 1;
   }
 
   std::vector<Count> counts() const
@@ -264,9 +277,10 @@ private:
     Task& task          = tasks_[number];
     best_of(task.depth) = UNKNOWN;
     steps_++;
-    std::fill(grown_.begin() + task.depth, grown_.end(), steps_);
     double length = task.length = task.time + task.below;
-    for (std::size_t depth = task.depth + 1; depth < path_.size(); depth++)
+    for (std::size_t depth = task.depth; depth < depths_right_; depth++)
+      grown_[depth] = steps_;
+    for (std::size_t depth = task.depth + 1; depth < depths_right_; depth++)
       if (path_[depth] >= 0) {
         Task& before = tasks_[path_[depth]];
         if (length < before.least)
