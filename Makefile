@@ -150,8 +150,10 @@ constraints: $(BIN)/python
 	{ head -n 2 tools/constraints.txt; $(PIP) freeze --all --exclude-editable; } >tools/constraints.new
 	mv tools/constraints.new tools/constraints.txt
 
+# Packages arrive while SimGrid is compiled.
 .PHONY: install
-install: $(STAMPS)/plugin
+install:
+	@$(MAKE) --no-print-directory -j 2 $(STAMPS)/plugin
 
 # An editable install knows the modules of when it was made.
 $(STAMPS)/modules: force
@@ -167,19 +169,24 @@ $(STAMPS)/plugin: $(STAMPS)/dependencies $(STAMPS)/simgrid $(STAMPS)/modules CMa
 
 # Always asked, since the cache may have been harmed; the stamp changes only when the answer does.
 .PHONY: simgrid
-simgrid $(STAMPS)/simgrid: $(BIN)/python force
+simgrid $(STAMPS)/simgrid: force | $(STAMPS)/pip
 	@mkdir -p $(STAMPS)
 	$(BIN)/python tools/build_simgrid.py --stamp $(STAMPS)/simgrid
 
 .PHONY: force
 force:
 
-$(STAMPS)/dependencies: pyproject.toml tools/constraints.txt | $(BIN)/python
+$(STAMPS)/dependencies: pyproject.toml tools/constraints.txt | $(STAMPS)/pip
 	@echo "== Python packages"
 	mkdir -p $(STAMPS)
+	$(PIP) install -qq --no-compile -c tools/constraints.txt --group dev
+	touch $@
+
+# A pip that knows groups, before two targets use it at a time.
+$(STAMPS)/pip: tools/constraints.txt | $(BIN)/python
+	@mkdir -p $(STAMPS)
 	$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV) # it was interrupted
 	$(PIP) install -qq --no-compile --upgrade -c tools/constraints.txt "pip>=25.1"
-	$(PIP) install -qq --no-compile -c tools/constraints.txt --group dev
 	touch $@
 
 $(BIN)/python: | system

@@ -117,7 +117,7 @@ def place_of(release: Release, system: System | None) -> Path:
         "compiler": [compiler(), answer_of_compiler("--version")],
     }
     if system is None:
-        patches = [file_digest(path) for path in release.patches]
+        patches = [file_digest(path) for path in (*release.patches, *release.scripts)]
         key = key_of({**ingredients, "options": OPTIONS, "patches": patches})
         return cache_root() / f"libsimgrid-{release.version}-{key}"
     headers = sorted(system.include.glob("simgrid/**/*.h*"))

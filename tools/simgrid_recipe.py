@@ -150,6 +150,7 @@ class Recipe:
         return [
             *("cmake", "-G", "Ninja", "-S", self._source, "-B", self._build),
             *OPTIONS,
+            *(f"-DCMAKE_PROJECT_INCLUDE={script}" for script in self._release.scripts),
             f"-DCMAKE_C_COMPILER={os.environ.get('CC', 'gcc')}",
             f"-DCMAKE_CXX_COMPILER={compiler()}",
             # Boost of the system that the compiler compiles for.

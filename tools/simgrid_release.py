@@ -18,6 +18,9 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 # are for later releases than the pinned one.
 _PATCHES = Path(__file__).parent / "simgrid_patches"
 
+# Tried with the pinned release only.
+_UNITY = Path(__file__).parent / "simgrid_unity.cmake"
+
 # Without symbols for a debugger: with them the library has 89 MB, without 5. No LTO, model checker
 # or SMPI: they double the time it takes to compile. "minimal" bindings do without the libraries of
 # Boost, which a wheel could not rely on. The bindings are compiled for each Python, see below.
@@ -87,6 +90,11 @@ class Release:
         """What is mended in it; in an archive of the user's, as far as it applies."""
         found = sorted(_PATCHES.glob("*.patch"))
         return found if self.source is None else [*found, *sorted(_PATCHES.glob("next/*.patch"))]
+
+    @property
+    def scripts(self) -> list[Path]:
+        """What CMake runs with the project of SimGrid."""
+        return [_UNITY] if self.source is None else []
 
     @property
     def library(self) -> str:
