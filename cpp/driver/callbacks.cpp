@@ -85,7 +85,7 @@ PyObject* set_factors(PyObject* /*module*/, PyObject* args)
 /// The disk of a host, by "host:disk".
 s4u::Disk* disk_by_name(std::string_view name)
 {
-  for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts())
+  for (s4u::Host const* host : platform_hosts())
     for (s4u::Disk* disk : host->get_disks())
       if (host->get_name() + ":" + disk->get_name() == name)
         return disk;

@@ -140,7 +140,7 @@ PyObject* look(PyObject* /*module*/, PyObject* value)
                                   resource_name(activity).c_str(), activity->label ? activity->label.get() : Py_None,
                                   activity->start, activity->amount, left * unit));
   }
-  for (s4u::Host* host : sim.engine->get_all_hosts()) {
+  for (s4u::Host* host : platform_hosts()) {
     Host const* known = host_of(host);
     bool const tells  = host->get_cpu()->get_constraint() != nullptr; // not under cpu/optim:TI
     good = good && add(hosts.get(), Py_BuildValue("(sOdddi)", host->get_cname(), host->is_on() ? Py_True : Py_False,
@@ -148,7 +148,7 @@ PyObject* look(PyObject* /*module*/, PyObject* value)
                                                   tells ? load_of(host->get_load()) : unknown,
                                                   known->flops + done[known], known->running));
   }
-  for (s4u::Link* link : sim.engine->get_all_links())
+  for (s4u::Link* link : platform_links())
     good = good && add(links.get(), Py_BuildValue("(sOdd)", link->get_cname(), link->is_on() ? Py_True : Py_False,
                                                   bandwidth_of(link), load_of(link->get_load())));
   return good ? Py_BuildValue("(OOO)", hosts.get(), links.get(), activities.get()) : nullptr;

@@ -516,10 +516,23 @@ PyObject* link_named(PyObject* value)
   return link == nullptr ? nullptr : link_object(link);
 }
 
+// Once the platform is loaded: none is added afterwards.
+std::vector<s4u::Host*> const& platform_hosts()
+{
+  static std::vector<s4u::Host*> const hosts = s4u::Engine::get_instance()->get_all_hosts();
+  return hosts;
+}
+
+std::vector<s4u::Link*> const& platform_links()
+{
+  static std::vector<s4u::Link*> const links = s4u::Engine::get_instance()->get_all_links();
+  return links;
+}
+
 PyObject* all_hosts()
 {
-  auto const all = s4u::Engine::get_instance()->get_all_hosts();
-  auto list      = Ref<>::steal(PyList_New(static_cast<Py_ssize_t>(all.size())));
+  auto const& all = platform_hosts();
+  auto list       = Ref<>::steal(PyList_New(static_cast<Py_ssize_t>(all.size())));
   for (size_t i = 0; list && i < all.size(); i++)
     PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), Ref<Host>::share(host_of(all[i])).give());
   return list.give();
@@ -527,8 +540,8 @@ PyObject* all_hosts()
 
 PyObject* all_links()
 {
-  auto const all = s4u::Engine::get_instance()->get_all_links();
-  auto list      = Ref<>::steal(PyList_New(static_cast<Py_ssize_t>(all.size())));
+  auto const& all = platform_links();
+  auto list       = Ref<>::steal(PyList_New(static_cast<Py_ssize_t>(all.size())));
   for (size_t i = 0; list && i < all.size(); i++)
     PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), link_object(all[i]));
   return list.give();

@@ -29,6 +29,9 @@ struct Host {
 extern PyTypeObject HostType;
 extern PyTypeObject LinkType;
 
+/// All hosts in the order of their names, and all links. SimGrid looks for them anew each time.
+std::vector<s4u::Host*> const& platform_hosts();
+std::vector<s4u::Link*> const& platform_links();
 Host* host_of(s4u::Host const* host);                             // borrowed: lives as long as the simulation
 Host* host_argument(PyObject* value, Host* standard);             // Host, name or None; nullptr with an exception set
 bool set_available_speed(s4u::Host const* host, PyObject* value); // false with an exception set

@@ -171,12 +171,12 @@ template <class Resource> Ref<> loads(std::vector<Resource*> const& all)
 
 Ref<> host_loads()
 {
-  return loads(s4u::Engine::get_instance()->get_all_hosts());
+  return loads(platform_hosts());
 }
 
 Ref<> link_loads()
 {
-  return loads(s4u::Engine::get_instance()->get_all_links());
+  return loads(platform_links());
 }
 
 /// SimGrid gives the energy of a Wi-Fi link in the message that it logs at the link's end, and nowhere else.
@@ -191,7 +191,7 @@ Ref<> wifi_energies()
   xbt_log_control_set(
       (log + "threshold:info " + log + "fmt:%m%n " + log + "add:no " + log + "app:file:" + place).c_str());
   std::streamoff read = 0;
-  for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links()) {
+  for (s4u::Link const* link : platform_links()) {
     energy.push_back(std::numeric_limits<double>::quiet_NaN());
     if (is_wired(link))
       continue;
@@ -301,7 +301,7 @@ void transfer_over(Activity const* activity)
 void bill_pstates()
 {
   if (sim.host_energy)
-    for (s4u::Host* host : s4u::Engine::get_instance()->get_all_hosts())
+    for (s4u::Host* host : platform_hosts())
       if (host->get_pstate() != 0)
         host->set_pstate(host->get_pstate());
 }
@@ -372,7 +372,7 @@ PyObject* prepare_plugins(PyObject* /*module*/, PyObject* args)
   if (sim.transfers_heard)
     spare_plugins_what_never_started();
   if (loaded.count("link_load") > 0)
-    for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links())
+    for (s4u::Link const* link : platform_links())
       if (is_wired(link)) {
         sg_link_load_track(link);
         tracked.insert(link);
@@ -392,7 +392,7 @@ PyObject* host_properties(PyObject* /*module*/, PyObject* name)
   char const* wanted = PyUnicode_AsUTF8(name);
   if (not into || wanted == nullptr)
     return nullptr;
-  for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts())
+  for (s4u::Host const* host : platform_hosts())
     if (char const* value = host->get_property(wanted);
         value != nullptr && not put(into.get(), host->get_cname(), text(value)))
       return nullptr;

@@ -124,7 +124,7 @@ bool collect_hosts(PyObject* into)
 {
   std::vector<std::string> names;
   std::vector<double> flops, busy, energy;
-  for (s4u::Host* host : sim.engine->get_all_hosts()) {
+  for (s4u::Host* host : platform_hosts()) {
     Host const* known = host_of(host);
     names.push_back(host->get_name());
     flops.push_back(known->flops);
@@ -150,7 +150,7 @@ bool collect_links(PyObject* into)
   }
   std::vector<std::string> names;
   std::vector<double> bytes, energy;
-  for (s4u::Link* link : sim.engine->get_all_links()) {
+  for (s4u::Link* link : platform_links()) {
     auto const found = carried.find(link);
     names.push_back(link->get_name());
     bytes.push_back(found == carried.end() ? 0.0 : found->second);
@@ -242,7 +242,7 @@ double link_energy(s4u::Link const* link)
 
 bool note_link_watts()
 {
-  for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links()) {
+  for (s4u::Link const* link : platform_links()) {
     char const* const given = link->get_property("wattage_off");
     if (given == nullptr || link->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI)
       continue;

@@ -267,7 +267,7 @@ std::string rate_problem(s4u::Host const* host, StandardLinkImpl* link)
 bool has_wifi()
 {
   static bool const any = [] {
-    auto const links = s4u::Engine::get_instance()->get_all_links();
+    auto const& links = platform_links();
     return std::any_of(links.begin(), links.end(), [](auto* link) { return wifi_link(link->get_impl()) != nullptr; });
   }();
   return any;
@@ -361,7 +361,7 @@ bool set_wifi_rate(s4u::Link const* link, s4u::Host const* host, long level)
 
 bool set_wifi_rates()
 {
-  for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts()) {
+  for (s4u::Host const* host : platform_hosts()) {
     char const* text = host->get_property("wifi_rate");
     if (text == nullptr)
       continue;

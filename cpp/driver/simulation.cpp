@@ -413,10 +413,10 @@ static double least_capacity()
 {
   double least     = std::numeric_limits<double>::infinity();
   auto const count = [&least](double capacity) { least = capacity > NOTHING ? std::min(least, capacity) : least; };
-  for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts())
+  for (s4u::Host const* host : platform_hosts())
     for (unsigned long pstate = 0; pstate < host->get_pstate_count(); pstate++)
       count(host->get_pstate_speed(pstate));
-  for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links())
+  for (s4u::Link const* link : platform_links())
     count(link->get_bandwidth());
   return least;
 }
@@ -459,7 +459,7 @@ bool share_incrementally()
     return true;
   }
 #endif
-  for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links())
+  for (s4u::Link const* link : platform_links())
     if (link->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI) {
       PyErr_Format(error_class("SimulationError"),
                    "SimGrid's own solver shares the Wi-Fi link '%s' wrongly with other links; leave out network/optim, "
@@ -482,7 +482,7 @@ double remains_of(Action const* action)
 /// For both back ends, once the platform is loaded.
 void note_switches()
 {
-  for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts())
+  for (s4u::Host const* host : platform_hosts())
     if (not host->is_on()) // by a profile that begins so
       switches.push_back({host->get_name(), 0.0, false});
   s4u::Host::on_onoff_cb([](s4u::Host const& host) { switches.push_back({host.get_name(), now(), host.is_on()}); });

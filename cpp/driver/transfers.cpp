@@ -218,7 +218,7 @@ void change_link(s4u::Link const* link, std::function<void()> const& setter)
 
 void follow_profiles()
 {
-  for (s4u::Link const* each : s4u::Engine::get_instance()->get_all_links()) {
+  for (s4u::Link const* each : platform_links()) {
     StandardLinkImpl* const link = each->get_impl();
     for (auto* event : {(link->*reveal(LatencyOf())).event, (link->*reveal(BandwidthOf())).event})
       if (event != nullptr)

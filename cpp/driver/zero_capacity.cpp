@@ -92,7 +92,7 @@ void bandwidth_changed(s4u::Link const& which)
 /// What links have at first, of those whose bandwidth changes by itself.
 void note_bandwidths()
 {
-  for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links())
+  for (s4u::Link const* link : platform_links())
     if (link->get_bandwidth() <= 0)
       bandwidth_changed(*link);
     else if ((link->get_impl()->*metric_of(Bandwidth())).event != nullptr)
@@ -223,7 +223,7 @@ void set_bandwidth(s4u::Disk* disk, double bandwidth, bool of_reading)
 
 void read_zero_capacity()
 {
-  for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts()) {
+  for (s4u::Host const* host : platform_hosts()) {
     speed_changed(*host);
     for (s4u::Disk* disk : host->get_disks()) {
       if (disk->get_read_bandwidth() <= NOTHING)
