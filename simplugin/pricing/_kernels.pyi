@@ -50,6 +50,8 @@ class Trees:
     def answers(
         self, offer: _Floats, request: _Floats, metric: _Floats, slack: _Floats, share: _Floats
     ) -> _Floats: ...
+
+    # `middle`, the result of `answers`, makes room for `nu`.
     def settle(
         self,
         *,
