@@ -281,7 +281,7 @@ def cell(part: str, hosts: int, rounds: int, name: str = "-") -> dict[str, float
 def measure(part: str, hosts: int, quick: bool) -> dict[str, dict[str, float | None]]:
     """Measure one size; return a row a method."""
     if part == "rounds":
-        rounds = 6 if quick or hosts > 100_000 else 20
+        rounds = 6 if quick else 20
         return {name: cell(part, hosts, rounds, name) for name in METHODS}
     if part == "agents":
         return {name: cell(part, hosts, 1000, name) for name in METHODS}

@@ -98,6 +98,8 @@ struct Side {
   /// The resource of each such number, and its capacity.
   Buffer<std::int32_t> resource;
   Buffer<double> capacity;
+  /// How many have agents; the others come last.
+  std::size_t used = 0;
   std::size_t size() const { return resource.size(); }
   /// Begin to load the value of a resource that comes up soon, of values in the order of resources.
   template <class T> void fetch(T* values, std::size_t place) const

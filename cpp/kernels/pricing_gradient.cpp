@@ -101,7 +101,7 @@ public:
       } else {
         descend<true, true>();
       }
-      trees_.both([&](std::size_t s) { set_prices(s, sizes[s], steps[s].size() == 1, to[s]); });
+      trees_.both([&](std::size_t s) { set_prices(s, old[s], sizes[s], steps[s].size() == 1, to[s]); });
     }
     return py::make_tuple(next_rates, next_memories, next[HOSTS], next[LINKS], throughputs);
   }
@@ -157,7 +157,7 @@ private:
         if (LOADS) {
           cell.load += own.flop * rate_[i];
           if (scaled)
-            cell.demand += trees_.computes[i] ? own.host_demand : 0.0;
+            cell.demand += run.computes || trees_.computes[i] ? own.host_demand : 0.0;
         }
         prices[i - run.first] = cell.price;
       }
@@ -182,15 +182,15 @@ private:
     trees_.descend(over_links, over_hosts);
   }
 
-  void set_prices(std::size_t s, double const* step, bool one, double* to) const
+  void set_prices(std::size_t s, double const* old, double const* step, bool one, double* to) const
   {
     Side const& side = trees_.sides[s];
     for (std::size_t place = 0; place < side.size(); place++) {
       side.fetch(to, place);
-      Cell const cell             = cells_[s][place];
       std::int32_t const resource = side.resource[place];
-      double const change         = (cell.load - side.capacity[place]) / cell.demand;
-      to[resource]                = cell.demand > 0 ? positive(cell.price + step[one ? 0 : resource] * change) : 0.0;
+      Cell const cell     = place < side.used ? cells_[s][place] : Cell{old[resource], 0, rule_.scaled ? 0.0 : 1.0};
+      double const change = (cell.load - side.capacity[place]) / cell.demand;
+      to[resource]        = cell.demand > 0 ? positive(cell.price + step[one ? 0 : resource] * change) : 0.0;
     }
   }
 

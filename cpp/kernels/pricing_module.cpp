@@ -20,7 +20,7 @@ constexpr std::size_t HUGE_PAGE = std::size_t{1} << 21;
 Side side_of(Integers const& resources, Floats const& capacity)
 {
   std::size_t const agents = resources.size(), count = capacity.size();
-  Side side{Buffer<std::int32_t>(agents), Buffer<std::int32_t>(count), Buffer<double>(count)};
+  Side side{Buffer<std::int32_t>(agents), Buffer<std::int32_t>(count), Buffer<double>(count), 0};
   std::vector<std::int32_t> number(count, -1);
   std::int32_t next = 0;
   auto const use    = [&](std::int64_t resource) {
@@ -33,6 +33,7 @@ Side side_of(Integers const& resources, Floats const& capacity)
   };
   for (std::size_t i = 0; i < agents; i++)
     side.place[i] = resources.data()[i] < 0 ? -1 : use(resources.data()[i]);
+  side.used = static_cast<std::size_t>(next);
   for (std::size_t resource = 0; resource < count; resource++)
     use(static_cast<std::int64_t>(resource));
   return side;
