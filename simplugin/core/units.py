@@ -156,19 +156,19 @@ def _parse(
 def _number(match: re.Match[str]) -> float | None:
     """Return what strtod makes of the number; None where that is ERANGE."""
     digits = match["number"].lower()
-    if match["hexadecimal"]:
-        mantissa = digits.partition("p")[0].partition("x")[2]
-        try:
-            value = float.fromhex(digits)
-        except OverflowError:
-            return None
-    else:
-        mantissa = digits.partition("e")[0]
-        value = float(digits)
+    hexadecimal = match["hexadecimal"]
+    try:
+        value = float.fromhex(digits) if hexadecimal else float(digits)
+    except OverflowError:
+        return None
+    if sys.float_info.min <= abs(value) < math.inf:
+        return value
     if math.isinf(value):
         return value if "inf" in digits else None
-    vanished = abs(value) < sys.float_info.min and re.search("[1-9a-f]", mantissa)
-    return None if vanished else value
+    mantissa = (
+        digits.partition("x")[2].partition("p")[0] if hexadecimal else digits.partition("e")[0]
+    )
+    return None if re.search("[1-9a-f]", mantissa) else value
 
 
 def _nearest(unit: str, units: Mapping[str, float]) -> str:

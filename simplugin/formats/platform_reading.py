@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from simplugin.inputs.xml_tree import XmlElement
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
-from simplugin.platforms.validation import WARNING, PlatformProblem, copier
+from simplugin.platforms.validation import WARNING, PlatformProblem, copies
 
 # Of elements without a data class: required attributes, then the others.
 _OTHERS = {
@@ -387,6 +388,23 @@ def _usual(unit: str, text: str) -> float | None:
     return value if value >= 0 and not odd_quantities(text, value, unit) else None
 
 
+def _column(unit: str | None, texts: list[str]) -> tuple[list[Any], Iterable[Any]]:
+    """Return the values of an attribute, and its share in the kind of the elements.
+
+    The unit is None for attributes in which alike elements agree, and empty for names. The share
+    is None where elements have to be checked one by one.
+    """
+    if unit is None:
+        return texts, [text or None for text in texts]
+    if unit:
+        values = [_usual(unit, text) for text in texts]
+        # Not every element may have a 0.
+        return values, [value and 1 for value in values]
+    if all(texts) and "".join(texts).isprintable():
+        return texts, repeat(1, len(texts))
+    return texts, [1 if text and text.isprintable() else None for text in texts]
+
+
 class PlatformReader:
     """Builds the parts of a platform, and keeps the place of each.
 
@@ -422,7 +440,7 @@ class PlatformReader:
         self.broken: list[XmlElement] = []
         self.odd: list[tuple[int, PlatformProblem]] = []
         self.replaced: list[tuple[int, str]] = []
-        # By the attributes that elements share: a part, then the function that copies it.
+        # By what alike elements have in common: a part; None if they are not valid.
         self._models: dict[tuple[Any, ...], Any] = {}
 
     def platform(self, root: XmlElement) -> Platform:
@@ -446,64 +464,86 @@ class PlatformReader:
         """Build the children of an element except its properties."""
         parts = []
         order, before = ORDER.get(parent.tag, {}), ""
-        for child in parent.children:
-            after = order.get(before, {}).get(child.tag)
-            if after is not None:
-                before = after
-            elif (problem := order_problem(parent, child, before)) is not None:
-                self.broken.append(child)
-                self._fail(child, problem)
-                continue
-            part = self._part(child)
-            if part is not None:
+        rules = order.get(before, {})
+        for child, part in zip(parent.children, self._alike(parent.children), strict=True):
+            after = rules.get(child.tag)
+            if after is None:
+                if (problem := order_problem(parent, child, before)) is not None:
+                    self.broken.append(child)
+                    self._fail(child, problem)
+                    continue
+            elif after != before:
+                before, rules = after, order.get(after, {})
+            if part is None and (part := self._build(child)) is not None:
                 self.lines[id(part)] = child.line
+            if part is not None:
                 parts.append(part)
         return parts
 
-    def _part(self, node: XmlElement) -> Any:
-        """Build an element, if possible from one that differs in names, quantities and links only.
+    def _alike(self, nodes: Sequence[XmlElement]) -> list[Any]:
+        """Return a part for each element that is like a valid one, and None for the others.
 
-        A large platform has many such elements, whose other attributes need only one check.
+        Elements are alike if they differ in names, quantities and links only. A large platform has
+        many of them, which need only one check and are built column by column.
         """
-        element = ELEMENTS.get(node.tag)
-        if element is None or not element.names or node.pieces:
-            return self._build(node)
-        free, has_links = element.free, bool(node.children)
-        key: list[Any] = [node.tag, has_links]
-        values: dict[str, Any] = {}
-        names = ""
-        for each, text in node.attributes.items():
-            unit = free.get(each)
-            value = text if not unit else _usual(unit, text)
-            if value is None or value == "":
-                return self._build(node)
-            # A missing latency is not reported here: Wi-Fi links have none.
-            if unit is None or value == 0:
-                key.append((each, text))
+        parts: list[Any] = [None] * len(nodes)
+        groups: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
+        for place, node in enumerate(nodes):
+            groups[node.tag, not node.children, not node.pieces, *node.attributes].append(place)
+        for signature, places in groups.items():
+            tag, empty, blank, *keys = signature
+            element = ELEMENTS.get(tag)
+            if not (element and element.names and blank and (empty or element.only_parts)):
                 continue
-            key.append(each)
-            values[each] = value
-            names += "" if unit else text
-        if not names.isprintable():
-            return self._build(node)
-        model = self._models.get(tuple(key))
-        if model is None:
-            part = self._build(node)
-            if part is not None and not (has_links and element.properties):
-                self._models[tuple(key)] = part
-            return part
-        if has_links:
-            links = tuple(self._children(node))
-            if not links:
-                return self._build(node, links)
-            values["links"] = links
-        if not callable(model):
-            fields = [element.by_key[each].field if each != "links" else each for each in values]
-            model = self._models[tuple(key)] = copier(model, fields)
-        return model(values.values())
+            group = [nodes[place] for place in places]
+            columns: dict[str, Sequence[Any]] = {}
+            # What alike elements have in common; None where an element is not plain.
+            common = []
+            for key in keys:
+                unit = element.free.get(key)
+                values, kinds = _column(unit, [node.attributes[key] for node in group])
+                common.append(kinds)
+                if unit is not None:
+                    columns[element.by_key[key].field] = values
+            if not empty:
+                columns[element.parts] = contents = self._contents(group)
+                common.append([each and 1 for each in contents])
+            members: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
+            for member, kind in enumerate(zip(*common, strict=True)):
+                members[kind].append(member)
+            for kind, chosen in members.items():
+                model = None if None in kind else self._model((*signature, *kind), group[chosen[0]])
+                if model is None:
+                    continue
+                rows = {
+                    field: [values[each] for each in chosen] for field, values in columns.items()
+                }
+                for each, part in zip(chosen, copies(model, rows, len(chosen)), strict=True):
+                    parts[places[each]] = part
+                    self.lines[id(part)] = group[each].line
+        return parts
 
-    def _build(self, node: XmlElement, parts: tuple[Any, ...] | None = None) -> object | None:
-        """Build an element, perhaps of parts; None where it cannot be, or is a property."""
+    def _contents(self, nodes: Sequence[XmlElement]) -> list[tuple[Any, ...] | None]:
+        """Return the parts in each of some elements with one tag; None unless all are alike."""
+        inner = [child for node in nodes for child in node.children]
+        allowed = ORDER[nodes[0].tag][""]
+        made = iter(self._alike([child for child in inner if child.tag in allowed]))
+        found = [
+            tuple(next(made) if child.tag in allowed else None for child in node.children)
+            for node in nodes
+        ]
+        return [each if all(each) else None for each in found]
+
+    def _model(self, kind: tuple[Any, ...], node: XmlElement) -> Any:
+        """Return the part that elements of a kind are like, made of one of them; None for none."""
+        if kind not in self._models:
+            trial = PlatformReader(self._file, lambda _: None)
+            part = trial._build(node)
+            self._models[kind] = None if trial.replaced else part
+        return self._models[kind]
+
+    def _build(self, node: XmlElement) -> object | None:
+        """Build an element; None where it cannot be, or is a property."""
         if not self._check_attributes(node):
             self.broken.append(node)
             return None
@@ -512,7 +552,7 @@ class PlatformReader:
         part: object
         try:
             if element is not None:
-                values = self._values(node, element, parts)
+                values = self._values(node, element)
                 part = self._zone(node, values) if tag == "zone" else element.make(**values)
                 return part
             return Opaque(node.tag, node.attributes) if tag == "random" else None
@@ -521,9 +561,7 @@ class PlatformReader:
             self._fail(node, error)
             return None
 
-    def _values(
-        self, node: XmlElement, element: Element, parts: tuple[Any, ...] | None
-    ) -> dict[str, Any]:
+    def _values(self, node: XmlElement, element: Element) -> dict[str, Any]:
         """Return the values of the fields of an element."""
         values: dict[str, Any] = {}
         given = node.attributes
@@ -558,8 +596,7 @@ class PlatformReader:
             values[attribute.field] = value
         if element.text:
             values[element.text] = node.text
-        if parts is None:
-            parts = tuple(self._children(node)) if node.children else ()
+        parts = tuple(self._children(node)) if node.children else ()
         if element.parts:
             values[element.parts] = parts
         if node.children and element.properties:

@@ -182,6 +182,7 @@ def uncollected() -> Iterator[None]:
     """Disable the cyclic garbage collector while many objects are created.
 
     It takes a sixth of the time of 100,000 hosts, half that of 200,000 tasks, and finds nothing.
+    What was created then counts as old, so that the next collections do not visit it either.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -189,4 +190,7 @@ def uncollected() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

@@ -172,7 +172,8 @@ class _TreeBuilder:
         except (LookupError, ValueError) as error:
             message = f"the encoding cannot be read: {error}"
             raise self._kind(message, file=self._file, remedy="use UTF-8") from None
-        return self._stack[0].children[0]
+        # The parser and its handlers refer to each other: leave no tree to the garbage collector.
+        return self._stack.pop(0).children[0]
 
     def _malformed(self, message: str, remedy: str, line: int | None = None) -> FileError:
         """Return an error at a line, by default the one being read."""
@@ -187,7 +188,9 @@ class _TreeBuilder:
             raise self._malformed(
                 f"elements are nested more than {DEEPEST_NESTING} deep", "nest fewer of them"
             )
-        longest = max(map(len, attributes.values()), default=0)
+        # Most elements need no look at each value.
+        total = len("".join(attributes.values()))
+        longest = max(map(len, attributes.values())) if total > LONGEST_VALUE else total
         if len(attributes) > MOST_ATTRIBUTES or longest > LONGEST_VALUE:
             raise self._malformed(
                 f"an element has more than {MOST_ATTRIBUTES} attributes, or one of more than "
@@ -205,7 +208,7 @@ class _TreeBuilder:
     def _text(self, text: str) -> None:
         """Keep the text of the open element, except indentation of other elements."""
         node = self._stack[-1]
-        if node.tag == "trace" or not text.isspace():
+        if not text.isspace() or node.tag == "trace":
             node.pieces = node.pieces or []
             node.pieces.append(text)
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, partial
 from itertools import repeat
 from numbers import Integral
-from operator import call
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from simplugin.core.errors import PlatformError, UnitError
@@ -256,33 +255,24 @@ def check_fields(part: Any, what: str = "") -> str:
     return what
 
 
-def copier(part: Any, names: Collection[str]) -> Callable[[Iterable[Any]], Any]:
-    """Return what makes copies of a data class with slots.
+def copies(part: Any, columns: Mapping[str, Sequence[Any]], count: int) -> list[Any]:
+    """Return copies of a data class with slots, which differ in some fields.
 
     Parameters
     ----------
     part : object
         A part without other parts in it.
-    names : collection of str
-        Fields that differ.
-
-    Returns
-    -------
-    callable
-        From the values of these fields to a copy. Nothing is checked.
+    columns : mapping of str to sequence
+        By field, its value in each copy. Nothing is checked.
+    count : int
+        Number of copies.
     """
     kind = part.__class__
-    others = [each.name for each in fields(kind) if each.name not in names]
-    same = {name: getattr(part, name) for name in others}
-    setters = [getattr(kind, name).__set__ for name in (*names, *same)]
-
-    def copy(values: Iterable[Any]) -> Any:
-        """Return a copy with other values."""
-        new = object.__new__(kind)
-        deque(map(call, setters, repeat(new), (*values, *same.values())), maxlen=0)
-        return new
-
-    return copy
+    made = list(map(object.__new__, repeat(kind, count)))
+    for each in fields(kind):
+        values = columns.get(each.name) or repeat(getattr(part, each.name))
+        deque(map(getattr(kind, each.name).__set__, made, values), maxlen=0)
+    return made
 
 
 @cache
