@@ -51,11 +51,11 @@ _TIMES = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, **_SUBSECONDS}
 _NUMBER = re.compile(
     r"""[ \t\n\v\f\r]*
     (?P<number>[+-]?(?:
-        (?P<hexadecimal>0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?\d+)?)
-      | (?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?
-      | inf(?:inity)?
+        (?P<hexadecimal>(?i:0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?\d+)?))
+      | (?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?
+      | (?i:inf(?:inity)?)
     ))(?P<unit>.*)""",
-    re.VERBOSE | re.IGNORECASE | re.ASCII | re.DOTALL,
+    re.VERBOSE | re.ASCII | re.DOTALL,
 )
 
 
@@ -142,21 +142,20 @@ def _parse(
             return text  # type: ignore[return-value]  # of numpy
         message = f"{kind} {reprlib.repr(text)} is not a number with a unit"
         raise UnitError(message, f"write e.g. {example!r}")
-    number = _number(match)
+    digits, hexadecimal, unit = match.group("number", "hexadecimal", "unit")
+    number = _number(digits.lower(), hexadecimal is not None)
     if number is None:
         message = f"{kind} {text!r} is out of the range of floating-point numbers"
         raise UnitError(message, f"write e.g. {example!r}")
-    unit = match["unit"] or default
+    unit = unit or default
     if unit not in units:
         message = f"{kind} {text!r} has the unknown unit {unit!r}{_nearest(unit, units)}"
         raise UnitError(message, f"write e.g. {example!r}")
     return number * units[unit]
 
 
-def _number(match: re.Match[str]) -> float | None:
+def _number(digits: str, hexadecimal: bool) -> float | None:
     """Return what strtod makes of the number; None where that is ERANGE."""
-    digits = match["number"].lower()
-    hexadecimal = match["hexadecimal"]
     try:
         value = float.fromhex(digits) if hexadecimal else float(digits)
     except OverflowError:

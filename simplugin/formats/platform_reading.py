@@ -380,12 +380,13 @@ _PARSERS = {"f": parse_speed, "Bps": parse_bandwidth, "s": parse_time}
 
 @lru_cache(maxsize=4096)
 def _usual(unit: str, text: str) -> float | None:
-    """Return the value of a quantity; None where there is something to say of the text."""
+    """Return the value of a quantity; None where there may be something to say of the text."""
     try:
         value = _PARSERS[unit](text)
     except UnitError:
         return None
-    return value if value >= 0 and not odd_quantities(text, value, unit) else None
+    least, most, _ = _PLAUSIBLE[unit]
+    return value if value == 0 or (least <= value <= most and text[-1:].isalpha()) else None
 
 
 def _column(unit: str | None, texts: list[str]) -> tuple[list[Any], Iterable[Any]]:

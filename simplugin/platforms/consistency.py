@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from simplugin.core.errors import PlatformError
@@ -117,7 +118,7 @@ class _Inspection:
             return
         self.names.declare(element, ROOT if zone is None else zone.id)
         if isinstance(element, Host):
-            self._profile_files(element, (element.id,))
+            self._profile_files(element)
             if "remote_disk" in element.properties:
                 self._mounting.append(element)
         elif isinstance(element, Link):
@@ -127,7 +128,7 @@ class _Inspection:
         elif isinstance(element, Cluster):
             self._cluster(element, zone)
         elif isinstance(element, Peer):
-            self._profile_files(element, [element.id])
+            self._profile_files(element)
             if zone is None or zone.routing != "Vivaldi":
                 message = f"peer {element.id!r} is in {_zone_text(zone)}"
                 self._say(element, message, "move it into a zone of routing Vivaldi")
@@ -173,7 +174,7 @@ class _Inspection:
         if link.latency and wifi:
             message = f"link {link.id!r} of a Wi-Fi zone has a latency of {link.latency:g} s"
             self._say(link, message, 'SimGrid gives Wi-Fi links none: write latency="0s"')
-        self._profile_files(link, link.simgrid_names)
+        self._profile_files(link)
         if wifi:
             if link.profile_files:
                 self._say(link, f"Wi-Fi link {link.id!r} follows a profile", _WIFI_REMEDY)
@@ -242,9 +243,10 @@ class _Inspection:
         if wrong is not None:
             self._say(profile, f"profile {profile.id!r}, {wrong}", LINES_REMEDY)
 
-    def _profile_files(self, part: Host | Peer | Link, names: Iterable[str]) -> None:
+    def _profile_files(self, part: Host | Peer | Link) -> None:
         """Record the profile files that an element follows under SimGrid's names."""
         for kind, file in part.profile_files.items():
+            names = part.simgrid_names if isinstance(part, Link) else (part.id,)
             self._profile_source(part, file)
             self._followers.update((name, kind) for name in names)
 
@@ -309,9 +311,15 @@ class _Inspection:
     def _check_routes(self, zone: Zone) -> None:
         """Check all routes of a zone after its elements are declared."""
         taken: _Taken = {}
+        # By class, the ends found to be right: there are many routes for each.
+        right: defaultdict[type[AnyRoute], set[str]] = defaultdict(set)
         for route in zone.routes:
             bypass = isinstance(route, BYPASSES)
-            if (bypass or self._accepts(zone, route)) and self._ends(zone, route):
+            ends, checked = (route.source, route.destination), right[type(route)]
+            if (bypass or self._accepts(zone, route)) and (
+                checked.issuperset(ends) or self._ends(zone, route)
+            ):
+                checked.update(ends)
                 self._gateways(route)
                 self._once(zone, route, taken)
             for use in route.links:
@@ -319,13 +327,13 @@ class _Inspection:
 
     def _accepts(self, zone: Zone, route: AnyRoute) -> bool:
         """Return True if the routing of the zone takes such a route."""
-        what = f"zone {zone.id!r} of routing {zone.routing}"
         if zone.routing in _WITHOUT_ROUTES:
-            self._say(route, f"{what} takes no <{route.tag}>", "remove it, or use routing Full")
+            message = f"{_zone_text(zone)} takes no <{route.tag}>"
+            self._say(route, message, "remove it, or use routing Full")
             return False
         if zone.routing in _STARS and route.source != route.destination:
-            remedy = "write a <host_link> for each host, or use routing Full"
-            self._say(route, f"{what} takes no <{route.tag}> between two elements", remedy)
+            message = f"{_zone_text(zone)} takes no <{route.tag}> between two elements"
+            self._say(route, message, "write a <host_link> for each host, or use routing Full")
             return False
         return True
 

@@ -104,6 +104,8 @@ class _Follower(ValidatedElement):
     @property
     def profile_files(self) -> dict[str, str]:
         """The profile files that it follows, by kind."""
+        if not (self.speed_profile or self.state_profile):
+            return {}  # like nearly all
         files = (("SPEED", self.speed_profile), ("HOST_AVAIL", self.state_profile))
         return {kind: file for kind, file in files if file}
 

@@ -89,6 +89,8 @@ class Link(ValidatedElement):
     @property
     def profile_files(self) -> dict[str, str]:
         """The profile files that it follows, by kind."""
+        if not (self.bandwidth_profile or self.latency_profile or self.state_profile):
+            return {}  # like nearly all
         files = (
             ("BANDWIDTH", self.bandwidth_profile),
             ("LATENCY", self.latency_profile),

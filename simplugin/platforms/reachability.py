@@ -86,6 +86,7 @@ class _Layout:
         self._gateways_in: _Gateways = defaultdict(dict)
         self._bypassed: set[tuple[str, str]] = set()
         self._targets_of: dict[str, defaultdict[str, set[str]]] = {}
+        self._joins: dict[tuple[str, str], bool] = {}
         for zone in zones:
             for route in zone.routes:
                 if isinstance(route, CROSSING):
@@ -222,7 +223,7 @@ class _Layout:
             fault = faults[before]
             if fault is None and before != start and entered[before] != leave:
                 gateways = (entered[before], leave)
-                if zone.routing in _DIJKSTRA or not self._joined(*gateways):
+                if zone.routing in _DIJKSTRA or not self._joined(gateways):
                     fault = (before, *gateways)
             faults[at] = fault
             if (
@@ -235,7 +236,13 @@ class _Layout:
                 heapq.heappush(heap, (distance + cost, aim, at, leaves, enters))
         return None
 
-    def _joined(self, source: str, destination: str) -> bool:
+    def _joined(self, gateways: tuple[str, str]) -> bool:
+        """Return True if two gateways are joined; ways between many zones pass the same ones."""
+        if gateways not in self._joins:
+            self._joins[gateways] = self._search_joined(*gateways)
+        return self._joins[gateways]
+
+    def _search_joined(self, source: str, destination: str) -> bool:
         """Return True if the zone of two gateways has a way from one to the other."""
         zone = self._zones.get(self._names.zone_of(source))
         if zone is None or self._names.zone_of(destination) != zone.id:
