@@ -482,7 +482,7 @@ class PlatformReader:
         return parts
 
     def _alike(self, nodes: Sequence[XmlElement]) -> list[Any]:
-        """Return a part for each element that is like a valid one, and None for the others.
+        """Return a part for each element that is valid like another, and None for the others.
 
         Elements are alike if they differ in names, quantities and links only. A large platform has
         many of them, which need only one check and are built column by column.
@@ -493,8 +493,8 @@ class PlatformReader:
             groups[node.tag, not node.children, not node.pieces, *node.attributes].append(place)
         for signature, places in groups.items():
             tag, empty, blank, *keys = signature
-            element = ELEMENTS.get(tag)
-            if not (element and element.names and blank and (empty or element.only_parts)):
+            element = ELEMENTS.get(tag) if len(places) > 1 and blank else None
+            if not (element and element.names and (empty or element.only_parts)):
                 continue
             group = [nodes[place] for place in places]
             columns: dict[str, Sequence[Any]] = {}
@@ -513,7 +513,9 @@ class PlatformReader:
             for member, kind in enumerate(zip(*common, strict=True)):
                 members[kind].append(member)
             for kind, chosen in members.items():
-                model = None if None in kind else self._model((*signature, *kind), group[chosen[0]])
+                if len(chosen) == 1 or None in kind:
+                    continue
+                model = self._model((*signature, *kind), group[chosen[0]])
                 if model is None:
                     continue
                 rows = {
@@ -528,11 +530,9 @@ class PlatformReader:
         """Return the parts in each of some elements with one tag; None unless all are alike."""
         inner = [child for node in nodes for child in node.children]
         allowed = ORDER[nodes[0].tag][""]
-        made = iter(self._alike([child for child in inner if child.tag in allowed]))
-        found = [
-            tuple(next(made) if child.tag in allowed else None for child in node.children)
-            for node in nodes
-        ]
+        parts = zip(self._alike(inner), inner, strict=True)
+        made = iter([part if child.tag in allowed else None for part, child in parts])
+        found = [tuple(islice(made, len(node.children))) for node in nodes]
         return [each if all(each) else None for each in found]
 
     def _model(self, kind: tuple[Any, ...], node: XmlElement) -> Any:

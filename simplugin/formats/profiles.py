@@ -151,7 +151,8 @@ def _uses(platform: Platform) -> Iterator[tuple[object, str]]:
     """Yield each part that names a profile file."""
     for part, _ in platform.walk():
         if isinstance(part, _FOLLOWERS):
-            yield from ((part, name) for name in part.profile_files.values())
+            for name in part.profile_files.values():
+                yield part, name
         elif isinstance(part, Profile) and part.file:
             yield part, part.file
 
