@@ -7,13 +7,11 @@ import gc
 import math
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Protocol
-
-import numpy as np
 
 from simplugin.core.errors import (
     CallbackError,
@@ -31,8 +29,7 @@ from simplugin.simulation.logs import RunningActor
 from simplugin.simulation.options import is_real
 from simplugin.simulation.process.failures import described
 from simplugin.simulation.protocol import ActorJob
-from simplugin.simulation.result import HostTotals, LinkTotals
-from simplugin.simulation.trace import KINDS, STATES, Trace
+from simplugin.simulation.trace import KINDS, STATES
 
 # SimGrid's options that are recorded with each result; type: s str, d float, b bool.
 _OPTIONS_IN_FORCE = {
@@ -126,9 +123,9 @@ class BackEnd(Protocol):
 def collected(
     clock: float,
     returned: list[tuple[str, str, Any, str]],
-    hosts: HostTotals,
-    links: LinkTotals,
-    trace: Trace,
+    hosts: Mapping[str, Any],
+    links: Mapping[str, Any],
+    trace: Mapping[str, Any],
     choices: Sequence[tuple[float, str, str | None, int, int]],
     ties: int | None,
 ) -> dict[str, Any]:
@@ -141,10 +138,10 @@ def collected(
     returned : list of tuple
         Name, host, value and state ("ended", "killed" or "running") of each actor, in order of
         creation.
-    hosts, links : HostTotals, LinkTotals
-        Totals in SimGrid's order.
-    trace : Trace
-        The activities.
+    hosts, links : mapping
+        Columns of `HostTotals` and `LinkTotals`, in SimGrid's order: numbers or their bytes.
+    trace : mapping
+        Columns of the activities, as for `Trace.from_columns`.
     choices : sequence of tuple
         The decisions that were taken, as the fields of `TakenChoice`.
     ties : int or None
@@ -153,14 +150,10 @@ def collected(
     Returns
     -------
     dict
-        These, SimGrid's options in force, measurements of its plug-ins by plug-in and quantity, an
-        entry a host or link, and the times at which hosts were off [s].
+        The parts of `result_of`: these, SimGrid's options in force, measurements of its plug-ins by
+        plug-in and quantity, an entry a host or link, and the times at which hosts were off [s].
     """
     options = {name: str(_driver.option(name, kind)) for name, kind in _OPTIONS_IN_FORCE.items()}
-    plugins = {
-        plugin: {name: np.frombuffer(column) for name, column in columns.items()}
-        for plugin, columns in _driver.plugin_figures().items()
-    }
     return {
         "clock": clock,
         "returned": returned,
@@ -170,7 +163,7 @@ def collected(
         "choices": choices,
         "ties": ties,
         "options": options,
-        "plugins": plugins,
+        "plugins": _driver.plugin_figures(),
         "off_times": _off_times(clock),
     }
 

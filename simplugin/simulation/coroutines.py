@@ -21,8 +21,6 @@ from simplugin.simulation.back_end import (
 from simplugin.simulation.choices import ChoiceRecorder, Chooser, first_option
 from simplugin.simulation.process.failures import described, full_trace_error
 from simplugin.simulation.protocol import ActorJob
-from simplugin.simulation.result import HostTotals, LinkTotals
-from simplugin.simulation.trace import Trace
 
 # New objects after which Python looks for cycles of them while it simulates.
 _NEW_OBJECTS = 100_000
@@ -128,17 +126,17 @@ class CoroutinesBackEnd:
         return *_driver.look(date), _waiting()
 
     def collect(self) -> dict[str, Any]:
-        """Return totals, trace and returned values."""
+        """Return totals, trace and returned values, as columns."""
         raw = _driver.collect()
         names = [name for name, *_ in raw["returned"]]
         return collected(
             raw["clock"],
             returned=raw["returned"],
-            hosts=HostTotals(
-                *(raw[f"host_{each}"] for each in ("names", "flops", "busy", "energy"))
-            ),
-            links=LinkTotals(*(raw[f"link_{each}"] for each in ("names", "bytes", "energy"))),
-            trace=Trace.from_columns(raw["trace"] | {"actor_names": names}),
+            hosts={"name": raw["host_names"]}
+            | {each: raw[f"host_{each}"] for each in ("flops", "busy", "energy")},
+            links={"name": raw["link_names"]}
+            | {each: raw[f"link_{each}"] for each in ("bytes", "energy")},
+            trace=raw["trace"] | {"actor_names": names},
             choices=self._choices.taken,
             ties=_driver.ties(),
         )

@@ -19,8 +19,8 @@ from simplugin.core.errors import PlatformError, SimpluginError
 from simplugin.inputs.named_files import profile_names
 from simplugin.simulation.protocol import UserFunctions
 
-# What `repr` writes to the last bit.
-_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+"""What `repr` writes to the last bit, and every pickler alike."""
 
 
 def digest(value: object) -> str:
@@ -178,7 +178,7 @@ def content_hash(
         for actor in given.actors:
             if id(actor.function) not in functions:
                 functions[id(actor.function)] = digest(actor.function)
-            plain = all(type(argument) in _PLAIN for argument in actor.args)
+            plain = all(type(argument) in PLAIN for argument in actor.args)
             args = actor.args if plain else digest(actor.args)
             written = functions[id(actor.function)], args, *actor[2:-1]
             total.update(repr((*written, sorted(actor.properties.items()))).encode())

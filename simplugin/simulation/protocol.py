@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.choices import Chooser
 from simplugin.simulation.options import SimulationOptions
-from simplugin.simulation.process.environment import ProcessEnvironment
 
 BACK_ENDS = {
     "coroutines": "simplugin.simulation.coroutines:CoroutinesBackEnd",
@@ -28,8 +27,6 @@ class SimulationSettings:
         Path of the platform file.
     arguments : list of str
         SimGrid's command line.
-    surroundings : ProcessEnvironment
-        The caller's.
     options : SimulationOptions
         The caller's, without callbacks, chooser and progress.
     reports_progress : bool
@@ -45,7 +42,6 @@ class SimulationSettings:
 
     platform: str
     arguments: list[str]
-    surroundings: ProcessEnvironment
     options: SimulationOptions
     reports_progress: bool = False
     steps: bool = False

@@ -15,7 +15,6 @@ from simplugin.platforms import Platform
 from simplugin.platforms.links import WIFI
 from simplugin.simulation.options import SimulationOptions
 from simplugin.simulation.platform_files import platform_file
-from simplugin.simulation.process.environment import ProcessEnvironment
 from simplugin.simulation.process.supervision import Supervision
 from simplugin.simulation.protocol import SimulationSettings
 
@@ -284,7 +283,6 @@ def _ask(
         settings = SimulationSettings(
             platform=os.path.abspath(file),
             arguments=[*quiet, *options],
-            surroundings=ProcessEnvironment.current(),
             options=SimulationOptions(),
             question={"pairs": pairs, "limit": limit, "described": described},
         )

@@ -317,9 +317,16 @@ def result_of(parts: Mapping[str, Any], provenance: dict[str, Any]) -> Result:
     provenance : dict
         All that determines the numbers.
     """
-    names = ("hosts", "links", "trace", "plugins", "off_times", "branches", "ties")
+    names = ("off_times", "branches", "ties")
     return Result(
         clock=float(parts["clock"]),
+        hosts=HostTotals(**parts["hosts"]),
+        links=LinkTotals(**parts["links"]),
+        trace=Trace.from_columns(parts["trace"]),
+        plugins={
+            plugin: {name: np.frombuffer(column) for name, column in columns.items()}
+            for plugin, columns in parts["plugins"].items()
+        },
         returned=ReturnedValues(Returned(*row) for row in parts["returned"]),
         provenance=provenance,
         choices=tuple(map(TakenChoice._make, parts["choices"])),

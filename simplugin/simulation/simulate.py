@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from simplugin.core.errors import NeverAwaitedError, SimulationError
 from simplugin.simulation.options import SimulationKeywords, SimulationOptions
 from simplugin.simulation.placement import Actors, Placement, placements
-from simplugin.simulation.process.environment import ProcessEnvironment, check_simulations_may_start
+from simplugin.simulation.process.environment import check_simulations_may_start
 from simplugin.simulation.protocol import ActorJob, SimulationSettings, UserFunctions
 
 if TYPE_CHECKING:
@@ -155,7 +155,6 @@ def prepare_job(
             options=replace(options, callbacks=None, chooser=None, progress=None),
             # Also needed for the date in the message about the wall-clock limit.
             reports_progress=options.progress is not None or options.wall_limit is not None,
-            surroundings=ProcessEnvironment.current(),
             steps=steps,
         )
         choices = {

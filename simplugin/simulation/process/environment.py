@@ -59,7 +59,6 @@ class ProcessEnvironment:
 
 def adopt(environment: ProcessEnvironment) -> None:
     """Make the environment of another process that of this one."""
-    # The server has done it already in most cases.
     if environment == ProcessEnvironment.current():
         return
     os.environ.clear()

@@ -17,7 +17,6 @@ import errno
 import gc
 import importlib
 import os
-import pickle
 import select
 import signal
 import socket
@@ -41,9 +40,11 @@ from simplugin.simulation.process.wire_format import (
     READY,
     STARTED,
     STATUS,
+    WARM_UP,
+    take_job,
 )
 
-_LONGEST_MESSAGE = 1 << 18
+_LONGEST_MESSAGE = 64
 _MAX_DESCRIPTORS = 5
 
 
@@ -186,10 +187,11 @@ class ServerLoop:
             return False
         if message[:1] == ADOPT:
             self._adopt(descriptors[0], STATUS.unpack(message)[1])
-        elif descriptors:
-            self._start(*descriptors)
+        elif message == WARM_UP:
+            _warm_up(*take_job(descriptors[0])[0])
+            os.close(descriptors[0])
         elif message:
-            _warm_up(*pickle.loads(message))
+            self._start(*descriptors)
         return bool(message)
 
     def _start(self, watch: int, *descriptors: int) -> None:
@@ -258,6 +260,7 @@ def _warm_up(environment: ProcessEnvironment, modules: list[str]) -> None:
             # The child that needs the module reports the error.
             with contextlib.suppress(BaseException):
                 importlib.import_module(name)
+        adopt(environment)  # what a module has changed is no business of the other children
         _freeze_memory()
 
 

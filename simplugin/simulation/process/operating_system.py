@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Container, Iterable
 from functools import cache
-from glob import glob
 from pathlib import Path
 
 from simplugin.simulation.process.wire_format import FAILED
@@ -98,7 +97,11 @@ _SHARED_MEMORY = re.compile(rb"^RssShmem:\s+[1-9]", re.MULTILINE)
 
 def note_inherited_files() -> None:
     """Remember which files are open, before the actors of a simulation arrive."""
-    _inherited.update(_open_files())
+    names = os.listdir("/proc/self/fd")
+    # The descriptor of the list itself was the smallest that was free, as that of a copy is.
+    free = os.open(os.devnull, os.O_RDONLY)
+    os.close(free)
+    _inherited.update({int(name) for name in names} - {free})
 
 
 def obstacle_to_copies(expected: Container[int], processes: Container[int] = ()) -> str:
@@ -144,6 +147,10 @@ def kill_descendants(spared: Container[int] = ()) -> None:
     spared : container of int
         Children that are not killed, with their descendants.
     """
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # as after most simulations
+        return
     own = os.getpid()
     foreign: set[int] = set()  # of another user: waiting for them could block
     while found := [pid for pid in children(own) if pid not in spared and pid not in foreign]:
@@ -169,8 +176,9 @@ def flush_output() -> None:
 def children(pid: int) -> list[int]:
     """Return the children of a process, zombies included."""
     found: list[int] = []
-    for file in glob(f"/proc/{pid}/task/*/children"):
-        found += map(int, _read(file).split())
+    with contextlib.suppress(FileNotFoundError):  # it has ended
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            found += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
     return found
 
 

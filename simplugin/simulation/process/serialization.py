@@ -20,6 +20,7 @@ import cloudpickle  # type: ignore[import-untyped]
 
 from simplugin.core.errors import SimpluginError, SimulationError
 from simplugin.inputs.references import find_spec
+from simplugin.simulation.digests import PLAIN
 from simplugin.simulation.process.environment import modules_beside_path
 from simplugin.simulation.protocol import ActorJob, UserFunctions
 
@@ -123,6 +124,8 @@ def pack_returned(values: Sequence[Any], names: Sequence[str], hosts: Sequence[s
     SimulationError
         A value cannot be pickled; the message names the actor.
     """
+    if all(type(value) in PLAIN for value in values):
+        return pickle.dumps(list(values), _PROTOCOL)
     try:
         return pack(list(values))
     except Exception as error:

@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import fcntl
 import os
-import pickle
 import select
 import signal
 import socket
@@ -30,6 +29,8 @@ from simplugin.simulation.process.wire_format import (
     READY,
     STARTED,
     STATUS,
+    WARM_UP,
+    write_job,
 )
 
 # Enough for a server that is busy killing processes of a child, or loading a module [s].
@@ -261,6 +262,7 @@ class SimulationServer(ForkServer):
     """
 
     modules: set[str] = field(default_factory=set)
+    _environment: ProcessEnvironment | None = None
 
     def wait_until_ready(self, back_end: str) -> None:
         """Wait until the back end is loaded; raise if the server cannot work."""
@@ -282,17 +284,32 @@ class SimulationServer(ForkServer):
                 raise crash(-code, words, "it was started", "the simulation server")
             raise SetupError(f"the simulation server did not start: {words or code}")
         self.output.close()
-        self.warm_up(())
 
     def warm_up(self, modules: Sequence[str]) -> None:
         """Load installed modules in advance, in the environment of this process.
 
         They are not loaded again until the caller ends, as in any Python program.
         """
-        message = pickle.dumps((ProcessEnvironment.current(), list(modules)))
-        with contextlib.suppress(OSError):  # too long, or the server is gone
-            self.control.send(message)
-            self.modules.update(modules)
+        self._bring(ProcessEnvironment.current(), modules)
+
+    def start_simulation(self, descriptors: Sequence[int]) -> ChildProcess:
+        """Start a simulation in the environment of this process; raise OSError as `fork`."""
+        environment = ProcessEnvironment.current()
+        if environment != self._environment:
+            self._bring(environment, ())
+        return self.fork(*descriptors)
+
+    def _bring(self, environment: ProcessEnvironment, modules: Sequence[str]) -> None:
+        """Let the server adopt an environment, which children inherit, and load modules."""
+        file = os.memfd_create("simplugin")
+        try:
+            write_job(file, (environment, list(modules)))
+            with contextlib.suppress(OSError):  # the server is gone
+                socket.send_fds(self.control, [WARM_UP], [file])
+                self.modules.update(modules)
+                self._environment = environment
+        finally:
+            os.close(file)
 
 
 def start_server(back_end: str) -> None:
@@ -325,7 +342,7 @@ def start_simulation(
             server = _servers[back_end]
             try:
                 server.wait_until_ready(back_end)
-                return server.fork(*descriptors), server
+                return server.start_simulation(descriptors), server
             except CrashError as error:
                 lost = error
                 _servers.pop(back_end).close()

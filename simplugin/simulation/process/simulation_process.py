@@ -21,7 +21,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
@@ -34,7 +34,7 @@ from simplugin.simulation.choices import Choice, Chooser, first_option
 from simplugin.simulation.logs import LEVELS, LogPrefix, PrefixedStream, rank
 from simplugin.simulation.lookahead import conclude_trial, note_intervention, started_branches
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
-from simplugin.simulation.process.environment import adopt, forbid_simulations
+from simplugin.simulation.process.environment import forbid_simulations
 from simplugin.simulation.process.failures import full_trace_error, platform_error
 from simplugin.simulation.process.operating_system import (
     become_subreaper,
@@ -74,7 +74,7 @@ from simplugin.simulation.process.wire_format import (
     write_outcome,
 )
 from simplugin.simulation.protocol import ActorJob, SimulationSettings, UserFunctions
-from simplugin.simulation.result import result_of
+from simplugin.simulation.result import HostTotals, result_of
 
 if TYPE_CHECKING:
     from simplugin.simulation.back_end import BackEnd
@@ -112,6 +112,7 @@ def prepare(back_end: str) -> None:
         _versions["simplugin"] = version("simplugin")
     except PackageNotFoundError:  # it runs without having been installed
         _versions["simplugin"] = "unknown"
+    _marks_all_constraints()
     _versions["simgrid"] = _driver.simgrid_version()
     _versions["python"] = platform.python_version()
     _versions["numpy"] = np.__version__
@@ -148,7 +149,7 @@ def run(file: int, news_descriptor: int, stdout: int, stderr: int) -> None:
     note_inherited_files()
     modules: list[str] = []
     try:
-        _adopt(settings)
+        _apply(settings)
         if settings.question is not None:
             kind, body = RESULT, pickle.dumps(_answer(settings))
         else:
@@ -345,9 +346,8 @@ class SteppingObserver(RemoteObserver):
             os.close(descriptor)
 
 
-def _adopt(settings: SimulationSettings) -> None:
-    """Adopt the caller's environment, apply the memory limit and set the seed."""
-    adopt(settings.surroundings)
+def _apply(settings: SimulationSettings) -> None:
+    """Apply the memory limit and set the seed."""
     if settings.options.memory_limit is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         pages = int(Path("/proc/self/statm").read_text().split()[0])
@@ -380,9 +380,9 @@ def _arrive(packed: bytes, modules: list[str]) -> UserFunctions:
         ) from error
     finally:
         forbid_simulations(None)
+    took_long = time.perf_counter() - started > _WORTH_WARMING
     # A server with threads could not fork safely, and kills children that it has not forked.
-    is_alone = len(os.listdir("/proc/self/task")) == 1 and not children(os.getpid())
-    if is_alone and time.perf_counter() - started > _WORTH_WARMING:
+    if took_long and len(sys.modules) > n_modules and _is_alone():
         # Only these stay the same while the caller runs.
         modules += [
             name
@@ -391,6 +391,11 @@ def _arrive(packed: bytes, modules: list[str]) -> UserFunctions:
             or is_installed(getattr(sys.modules[name], "__file__", None) or "")
         ]
     return functions
+
+
+def _is_alone() -> bool:
+    """Return True if this process has one thread and no children."""
+    return len(os.listdir("/proc/self/task")) == 1 and not children(os.getpid())
 
 
 def simulate(
@@ -511,12 +516,20 @@ def _refuse_load_of_integrated(settings: SimulationSettings) -> None:
         )
 
 
-def _refuse_wrong_rates() -> None:
-    """Raise if this SimGrid computes rates above a link's capacity (docs/simgrid)."""
+@cache
+def _marks_all_constraints() -> bool:
+    """Return True if this SimGrid starts flows correctly; asked once, before a fork."""
     # Loaded with the back end; the server imports this module before that.
     from simplugin.simulation import _driver
 
-    if not _driver.marks_all_constraints() and _driver.option("network/optim", "s") != "Full":
+    return _driver.marks_all_constraints()
+
+
+def _refuse_wrong_rates() -> None:
+    """Raise if this SimGrid computes rates above a link's capacity (docs/simgrid)."""
+    from simplugin.simulation import _driver
+
+    if not _marks_all_constraints() and _driver.option("network/optim", "s") != "Full":
         raise SimulationError(
             "this SimGrid computes rates above a link's capacity where transfers start at the same "
             "date (network/optim:Lazy, its default): use SimGridOptions(network_optim='Full'), or "
@@ -526,7 +539,7 @@ def _refuse_wrong_rates() -> None:
 
 def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
     """Raise PlatformError if a host has no wattages."""
-    known = back_end.collect()["hosts"]
+    known = HostTotals(**back_end.collect()["hosts"])
     missing = [repr(known.name[at]) for at in np.flatnonzero(np.isnan(known.energy))]
     if missing:
         more = f" and {len(missing) - _MAX_HOSTS} more" if len(missing) > _MAX_HOSTS else ""
@@ -545,7 +558,7 @@ def _place(back_end: BackEnd, actor: ActorJob) -> None:
         asynchronous = inspect.iscoroutinefunction(actor.function)
         back_end.spawn(actor if asynchronous else actor._replace(function=_checked(actor)))
     except Exception:
-        hosts = back_end.collect()["hosts"].name
+        hosts = back_end.collect()["hosts"]["name"]
         if actor.host in hosts:
             raise
         raise unknown_host(actor.name, actor.host, hosts) from None

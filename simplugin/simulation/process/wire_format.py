@@ -54,6 +54,9 @@ ENDED = b"e"  # and its wait status
 NOT_STARTED = b"n"  # and the errno of the fork that failed
 ADOPT = b"a"  # to the server: and the process id of a branch, which is to become its child
 
+# To the server, with a file: an environment to adopt, and modules to load.
+WARM_UP = b"warm up"
+
 # Makes the simulation's process write its place to its standard error.
 WHERE_ARE_YOU = signal.SIGUSR1
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.threads import simgrid
 from simplugin.simulation.trace import KINDS, Trace
 
@@ -86,13 +85,13 @@ class ThreadsRecorder:
         if size > 0:
             self._carried[source, destination] += size
 
-    def host_totals(self, hosts: Sequence[str], energy: Sequence[float]) -> HostTotals:
+    def host_totals(self, hosts: Sequence[str], energy: Sequence[float]) -> dict[str, Any]:
         """Return work computed and time with at least one execution, joined to the energy."""
-        flops = np.array([self._computed[host] for host in hosts])
-        busy = np.array([_length(self._intervals[host]) for host in hosts])
-        return HostTotals(tuple(hosts), flops, busy, np.array(energy))
+        flops = [self._computed[host] for host in hosts]
+        busy = [_length(self._intervals[host]) for host in hosts]
+        return {"name": hosts, "flops": flops, "busy": busy, "energy": energy}
 
-    def link_totals(self, links: Sequence[str], energy: Sequence[float]) -> LinkTotals:
+    def link_totals(self, links: Sequence[str], energy: Sequence[float]) -> dict[str, Any]:
         """Return the bytes carried, joined to the energy."""
         total: defaultdict[str, float] = defaultdict(float)
         # Without links, as in the model Constant, there need not be routes.
@@ -100,13 +99,12 @@ class ThreadsRecorder:
             route, _ = simgrid.Host.by_name(source).route_to(simgrid.Host.by_name(destination))
             for link in route:
                 total[link.name] += size
-        carried = np.array([total[link] for link in links])
-        return LinkTotals(tuple(links), carried, np.array(energy))
+        return {"name": links, "bytes": [total[link] for link in links], "energy": energy}
 
-    def trace(self, actors: Sequence[str]) -> Trace:
+    def trace(self, actors: Sequence[str]) -> dict[str, Any]:
         """Return the trace; `actors` are the names in order of pid."""
         texts = {"resource_names": self._resources, "label_names": self._labels}
-        return Trace.from_columns(self._columns | texts | {"actor_names": actors})
+        return self._columns | texts | {"actor_names": actors}
 
 
 def _length(intervals: list[tuple[float, float]]) -> float:
