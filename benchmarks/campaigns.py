@@ -2,14 +2,16 @@
 
 Campaigns of trivial runs, whose work is nothing, show what the coordinator takes: processor time
 a run, memory, room in the store, and how long it takes to see that everything is recorded. A
-campaign of trivial simulations, whose one actor sleeps, shows what a run costs in all. With
+campaign of trivial simulations, whose one actor sleeps, shows what a run costs in all; the command
+`simplugin campaign run` does the same beside two processes that only simulate, in a loop. With
 ``--dask`` trivial runs are done by a Dask cluster of this host besides, two workers of a thread::
 
     python benchmarks/campaigns.py [--runs 10000 100000] [--simulations 2000] [--jobs N]
-        [--dask 10000] [--json]
+        [--alone 10000] [--dask 10000] [--json]
 
 Each campaign is run by a process of its own, so that its memory can be told. ``--json`` prints one
-JSON object on the last line. The bar is 5 ms of the coordinator's processor time a run.
+JSON object on the last line. The bars are 5 ms of the coordinator's processor time a run, and 1.3
+times the processor time of the simulations alone.
 """
 
 from __future__ import annotations
@@ -160,9 +162,7 @@ def simulate_trivially(directory: Path, runs: int, jobs: int | None) -> dict[str
     from simplugin.campaigns import run_campaign
     from simplugin.campaigns.campaign import load_campaign
 
-    (directory / "sleepers.py").write_text(SLEEPERS)
-    (directory / "deployment.xml").write_text(DEPLOYMENT)
-    (directory / "sleep.toml").write_text(CAMPAIGN.format(runs=runs))
+    write_sleepers(directory, runs)
     campaign = load_campaign(directory / "sleep.toml")
     first = _timed(lambda: run_campaign(campaign, jobs=jobs))
     again = _timed(lambda: run_campaign(campaign, jobs=jobs))
@@ -176,6 +176,57 @@ def simulate_trivially(directory: Path, runs: int, jobs: int | None) -> dict[str
         "store_bytes_a_run": campaign.results().stat().st_size / runs,
         "seconds_to_see_that_all_is_done": again["seconds"],
     }
+
+
+def beside_simulations(directory: Path, runs: int) -> dict[str, Any]:
+    """Run a campaign file by its command, then the same simulations in two bare processes."""
+    write_sleepers(directory, runs)
+    campaign = ["-m", "simplugin", "campaign", "run", "sleep.toml", "--jobs", "2"]
+    loops = [[__file__, "--part", "loop", f"{start} {runs}"] for start in (1, 2)]
+    command, alone = _processor(directory, campaign), _processor(directory, *loops)
+    return {
+        "runs": runs,
+        "campaign_processor_ms_a_run": command["processor"] * 1e3 / runs,
+        "alone_processor_ms_a_run": alone["processor"] * 1e3 / runs,
+        "processor_ratio": command["processor"] / alone["processor"],
+        "campaign_seconds": command["seconds"],
+        "alone_seconds": alone["seconds"],
+        "seconds_ratio": command["seconds"] / alone["seconds"],
+    }
+
+
+def simulate_every_second(start: int, runs: int) -> None:
+    """Simulate every second run of the campaign of sleepers in the current directory."""
+    sys.path.insert(0, os.getcwd())
+    import sleepers  # type: ignore[import-not-found]
+
+    from simplugin.simulation import simulate
+
+    for speed in range(start, runs + 1, 2):
+        functions = {"sleep": sleepers.sleep}
+        simulate(sleepers.platform(speed), "deployment.xml", functions=functions, trace=False)
+
+
+def _processor(directory: Path, *commands: list[str]) -> dict[str, float]:
+    """Run commands of this Python at a time; return seconds and their processor time [s]."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    processes = [
+        subprocess.Popen([sys.executable, *words], cwd=directory, stdout=subprocess.DEVNULL)
+        for words in commands
+    ]
+    assert [process.wait() for process in processes] == [0] * len(processes)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "seconds": time.perf_counter() - started,
+        "processor": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+    }
+
+
+def write_sleepers(directory: Path, runs: int) -> None:
+    """Write the files of a campaign of trivial simulations."""
+    (directory / "sleepers.py").write_text(SLEEPERS)
+    (directory / "deployment.xml").write_text(DEPLOYMENT)
+    (directory / "sleep.toml").write_text(CAMPAIGN.format(runs=runs))
 
 
 def _timed(run: Any) -> dict[str, Any]:
@@ -216,18 +267,24 @@ def main() -> None:
     parser.add_argument("--runs", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--simulations", type=int, default=2_000)
     parser.add_argument("--jobs", type=int, help="runs at a time; one a core by default")
+    parser.add_argument("--alone", type=int, default=2_000, help="runs beside bare simulations")
     parser.add_argument("--dask", type=int, nargs="+", default=[], help="trivial runs on Dask")
     parser.add_argument("--json", action="store_true", help="one JSON object on the last line")
     parser.add_argument("--part", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.part:
-        part, runs = arguments.part[0], int(arguments.part[1])
+        part, runs = arguments.part[0], int(arguments.part[1].split()[-1])
+        if part == "loop":
+            simulate_every_second(int(arguments.part[1].split()[0]), runs)
+            return
         with tempfile.TemporaryDirectory() as directory:
             place = Path(directory)
             if part == "trivial":
                 found = coordinate(place / "trivial.sqlite", runs, LocalRunners(arguments.jobs))
             elif part == "dask":
                 found = coordinate_on_dask(place, runs)
+            elif part == "alone":
+                found = beside_simulations(place, runs)
             else:
                 found = simulate_trivially(place, runs, arguments.jobs)
         print(json.dumps(found))
@@ -237,6 +294,9 @@ def main() -> None:
     print()
     simulations = in_a_process_of_its_own("simulations", arguments.simulations, arguments.jobs)
     print_table([simulations])
+    alone = in_a_process_of_its_own("alone", arguments.alone, None)
+    print("\nBeside the simulations alone")
+    print_table([alone])
     dask = [in_a_process_of_its_own("dask", runs, None) for runs in arguments.dask]
     if dask:
         print("\nDask")
@@ -247,6 +307,7 @@ def main() -> None:
             "cores": len(os.sched_getaffinity(0)),
             "trivial": trivial,
             "simulations": simulations,
+            "alone": alone,
             "dask": dask,
         }
         print(json.dumps(report))
