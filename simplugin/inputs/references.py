@@ -10,7 +10,7 @@ import sysconfig
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -89,7 +89,7 @@ class References:
             It may not be named, or is missing.
         """
         module = reference.partition(":")[0]
-        importlib.invalidate_caches()
+        look_again(self.directory)
         if self._is_beside(module) and not is_taken(module):
             return
         counts = self._is_trusted(module) or _is_declared(module)
@@ -226,10 +226,27 @@ def find_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None
 
 def is_installed(path: str) -> bool:
     """Return True if a file or directory belongs to Python or an installed package."""
+    return _is_installed(os.path.abspath(path))
+
+
+@lru_cache(maxsize=4096)  # asked for each entry of the path, again and again
+def _is_installed(path: str) -> bool:
+    """Return `is_installed` of an absolute path."""
     place = os.path.realpath(path)
     return f"{place}{os.sep}".startswith(_INSTALLED) or not _SITE_PACKAGES.isdisjoint(
         place.split(os.sep)
     )
+
+
+def look_again(directory: Path) -> None:
+    """Let imports find modules that have just been written into a directory or below.
+
+    Python notices other changes by the dates of directories, which may be coarse.
+    """
+    for place in {os.path.abspath(directory), os.path.realpath(directory)}:
+        for known, finder in list(sys.path_importer_cache.items()):
+            if finder is not None and (known == place or known.startswith(f"{place}{os.sep}")):
+                finder.invalidate_caches()  # type: ignore[attr-defined]
 
 
 def is_taken(module: str) -> bool:

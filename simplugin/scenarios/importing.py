@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from simplugin.inputs.named_files import names_beside
+from simplugin.inputs.references import look_again
 from simplugin.simulation.process.environment import modules_from
 
 
@@ -39,7 +39,7 @@ def importable(directory: Path, modules: Iterable[str]) -> Iterator[None]:
     for name in others:
         del sys.modules[name]
     before = _loaded(names).keys()
-    importlib.invalidate_caches()
+    look_again(directory)
     try:
         with modules_from(directory, names):
             yield
@@ -51,7 +51,12 @@ def importable(directory: Path, modules: Iterable[str]) -> Iterator[None]:
 
 def _loaded(names: frozenset[str]) -> dict[str, ModuleType]:
     """Return the modules that are imported under some names, and below."""
-    return {name: module for name, module in sys.modules.items() if name.partition(".")[0] in names}
+    below = tuple(f"{name}." for name in names)
+    return {
+        name: module
+        for name, module in sys.modules.items()
+        if name in names or name.startswith(below)
+    }
 
 
 def _is_inside(module: ModuleType, directory: Path) -> bool:
