@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from contextlib import AbstractContextManager, nullcontext
 from time import monotonic
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from simplugin.campaigns.running.reporting import CampaignProgress
 from simplugin.core.console import EscapingConsole
+
+if TYPE_CHECKING:
+    from simplugin.campaigns.running.reporting import CampaignProgress
 
 # Time between two lines in a log file [s].
 _LINE_PERIOD = 30.0

@@ -94,7 +94,9 @@ def _written(scenario: Scenario, outcome: ScenarioResult, console: Console) -> l
     written = write_outputs(scenario, outcome)
     for name in ("gantt", "curves", "graphs"):
         if (path := output_path(scenario, name)) is not None:
-            with spinner(console, "drawing"):
+            from simplugin.reports.image_files import quick_import
+
+            with spinner(console, "drawing"), quick_import():
                 _draw(name, scenario, outcome, path)
             written.append(path)
     return written

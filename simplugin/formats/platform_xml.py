@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any
-from xml.sax import saxutils
 
 from simplugin.core.errors import DeploymentError, PlatformError
 from simplugin.formats import xml_text
@@ -187,7 +187,7 @@ def _lines(part: Any, indent: str, locate: Callable[[str], str]) -> list[str]:
     if element.text and part.text:
         # The text of a profile is written unchanged.
         start = xml_text.start(tag, attributes)
-        return [f"{indent}{start}>{saxutils.escape(part.text)}</{tag}>"]
+        return [f"{indent}{start}>{escape(part.text, quote=False)}</{tag}>"]
     content: list[str] = []
     inner = indent + "  "
     for name in element.content:

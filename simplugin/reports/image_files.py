@@ -84,6 +84,22 @@ def _has(family: str, letter: str) -> bool:
     return bool(get_font(findfont(FontProperties(family=[family]))).get_char_index(ord(letter)))
 
 
+@contextmanager
+def quick_import() -> Iterator[None]:
+    """Import matplotlib without the lists of properties in its docstrings, which take long.
+
+    Only for programs that draw and end, where nobody reads them.
+    """
+    from matplotlib import artist
+
+    usual = artist.kwdoc
+    artist.kwdoc = lambda artist: ""  # noqa: ARG005
+    try:
+        yield
+    finally:
+        artist.kwdoc = usual
+
+
 def image_file(path: str | PathLike[str]) -> Path:
     """Return the path of an image file; raise if its suffix is unknown."""
     target = Path(path)
