@@ -164,9 +164,7 @@ def _number(digits: str, hexadecimal: bool) -> float | None:
         return value
     if math.isinf(value):
         return value if "inf" in digits else None
-    mantissa = (
-        digits.partition("x")[2].partition("p")[0] if hexadecimal else digits.partition("e")[0]
-    )
+    mantissa = digits.partition("p" if hexadecimal else "e")[0]
     return None if re.search("[1-9a-f]", mantissa) else value
 
 

@@ -248,11 +248,6 @@ class Element:
         return next((name for name in self.content if name != self.properties), "")
 
     @cached_property
-    def only_parts(self) -> bool:
-        """True if it holds other elements and no properties."""
-        return self.content == (self.parts,)
-
-    @cached_property
     def getters(self) -> Sequence[tuple[Attribute, Callable[[Any], Any], Any]]:
         """Each attribute with what returns its value, and the value that is not written."""
         parameters = inspect.signature(self.make).parameters

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import islice, repeat
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -232,8 +232,6 @@ def odd_quantities(text: str, value: Any, unit: str) -> list[tuple[str, str]]:
     least, most, range_text = _PLAUSIBLE[unit]
     values = value if isinstance(value, list) else [value]
     found: list[tuple[str, str]] = []
-    if len(values) == 1 and text[-1:].isalpha() and least <= (values[0] or 0) <= most:
-        return found  # like nearly all
     for each, number in zip(re.split("[;,]", text), values, strict=True):
         if PLAIN.fullmatch(each) and number:
             example = each.strip() + ("Gf" if unit == "f" and number < least else unit)
@@ -401,8 +399,6 @@ def _column(unit: str | None, texts: list[str]) -> tuple[list[Any], Iterable[Any
         values = [_usual(unit, text) for text in texts]
         # Not every element may have a 0.
         return values, [value and 1 for value in values]
-    if all(texts) and "".join(texts).isprintable():
-        return texts, repeat(1, len(texts))
     return texts, [1 if text and text.isprintable() else None for text in texts]
 
 
@@ -494,7 +490,7 @@ class PlatformReader:
         for signature, places in groups.items():
             tag, empty, blank, *keys = signature
             element = ELEMENTS.get(tag) if len(places) > 1 and blank else None
-            if not (element and element.names and (empty or element.only_parts)):
+            if not (element and element.names and (empty or element.content == (element.parts,))):
                 continue
             group = [nodes[place] for place in places]
             columns: dict[str, Sequence[Any]] = {}
@@ -513,10 +509,9 @@ class PlatformReader:
             for member, kind in enumerate(zip(*common, strict=True)):
                 members[kind].append(member)
             for kind, chosen in members.items():
-                if len(chosen) == 1 or None in kind:
-                    continue
-                model = self._model((*signature, *kind), group[chosen[0]])
-                if model is None:
+                plain = len(chosen) > 1 and None not in kind
+                model = plain and self._model((*signature, *kind), group[chosen[0]])
+                if not model:
                     continue
                 rows = {
                     field: [values[each] for each in chosen] for field, values in columns.items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 
 from simplugin.core.errors import PlatformError
@@ -311,15 +310,9 @@ class _Inspection:
     def _check_routes(self, zone: Zone) -> None:
         """Check all routes of a zone after its elements are declared."""
         taken: _Taken = {}
-        # By class, the ends found to be right: there are many routes for each.
-        right: defaultdict[type[AnyRoute], set[str]] = defaultdict(set)
         for route in zone.routes:
             bypass = isinstance(route, BYPASSES)
-            ends, checked = (route.source, route.destination), right[type(route)]
-            if (bypass or self._accepts(zone, route)) and (
-                checked.issuperset(ends) or self._ends(zone, route)
-            ):
-                checked.update(ends)
+            if (bypass or self._accepts(zone, route)) and self._ends(zone, route):
                 self._gateways(route)
                 self._once(zone, route, taken)
             for use in route.links:

@@ -16,7 +16,6 @@ _TI_REMEDY = "choose Lazy or Full"
 # Of hosts, and of links: today's names of properties by the old ones.
 _RENAMED_OF_HOSTS = {"watt_per_state": "wattage_per_state", "watt_off": "wattage_off"}
 _RENAMED_OF_LINKS = {"watt_range": "wattage_range", "watt_off": "wattage_off"}
-_CONSUMERS = (Host, Cluster, Link)
 
 
 def options_in_force(platform: Platform) -> dict[str, str]:
@@ -69,11 +68,11 @@ def energy_problems(platform: Platform) -> Iterator[PlatformProblem]:
     """Yield the properties that SimGrid's energy plug-ins refuse or pass over."""
     for part, _ in platform.walk():
         # Most parts have no properties, and nothing is wrong with these.
-        if not isinstance(part, _CONSUMERS) or not part.properties:
+        if not getattr(part, "properties", None):
             continue
-        if not isinstance(part, Link):
+        if isinstance(part, Host | Cluster):
             yield from _energy_of(part, "wattage_per_state", _RENAMED_OF_HOSTS, len(part.speeds))
-        elif part.sharing_policy != WIFI:
+        elif isinstance(part, Link) and part.sharing_policy != WIFI:
             yield from _energy_of(part, "wattage_range", _RENAMED_OF_LINKS, 1)
 
 
