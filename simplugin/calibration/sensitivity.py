@@ -158,6 +158,8 @@ def sensitivities(
     known = {each.name: each for row in rows.values() for each in row}
     best = {row.best.metric for row in rows.values() if row.best is not None}
     known |= {_GAP: Metric(_GAP, None, sense="min")} if best else {}
+    if metrics and not known:
+        raise SimpluginError("no run of the campaign has been recorded")
     if unknown := [name for name in metrics if name not in known]:
         hint = suggestion(unknown[0], known, "there are")
         raise SimpluginError(f"there is no metric {unknown[0]!r}; {hint}")

@@ -10,6 +10,7 @@ from dataclasses import fields, is_dataclass
 from typing import Annotated, Any, get_args
 
 import typer
+from rich.markup import escape
 
 from simplugin.cli.terminal import Command
 
@@ -89,7 +90,7 @@ def add_command(app: typer.Typer, function: Callable[..., None]) -> None:
     text, *_ = _SECTION.split(inspect.cleandoc(function.__doc__ or "") + "\n")
     # The terminal, not the source, breaks the lines of paragraphs.
     text = re.sub(r"(?<=\S)\n(?=\S)", " ", text)
-    app.command(function.__name__, cls=Command, help=text)(call)
+    app.command(function.__name__, cls=Command, help=escape(text))(call)
 
 
 def _parameters(of: Callable[..., Any]) -> Iterator[inspect.Parameter]:
@@ -102,7 +103,8 @@ def _parameters(of: Callable[..., Any]) -> Iterator[inspect.Parameter]:
         kind, *given = get_args(each.annotation) if _is_annotated(each) else (each.annotation,)
         is_option = each.kind is each.KEYWORD_ONLY
         info = copy(given[0]) if given else typer.Option() if is_option else typer.Argument()
-        placeholder, info.help = helps[name]
+        placeholder, words = helps[name]
+        info.help = escape(words)
         info.metavar = placeholder or ("" if kind is bool else None)
         if is_option:
             usual = "--" + name.strip("_").replace("_", "-")

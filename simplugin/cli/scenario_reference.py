@@ -1,4 +1,4 @@
-"""The keys of scenario and campaign files from their models: ``simplugin scenario --reference``."""
+"""The keys of scenarios, campaigns and studies from their models: ``simplugin scenario --reference``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from simplugin.calibration.adversary import AdversarySection
+from simplugin.calibration.study import CalibrateSection
 from simplugin.campaigns.campaign import CampaignSection
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.cli.options import documented
@@ -30,7 +32,7 @@ from simplugin.scenarios.generators import GENERATORS
 from simplugin.scenarios.generators.registry import generator_called
 from simplugin.scenarios.kinds import KINDS, kind_called
 from simplugin.scenarios.loading import Sections
-from simplugin.scenarios.ranges import Range
+from simplugin.scenarios.ranges import ParameterTable, Range
 from simplugin.scenarios.sections import MetricsSection, MetricTable, OutputSection, SimulationTable
 from simplugin.simulation.options import SimGridOptions
 from simplugin.workloads.graph_generators import DRAWS
@@ -87,6 +89,9 @@ def reference() -> str:
     lines += _table("[campaign]", _of_model(CampaignSection), 2)
     lines += _table("Ranges of [sweep]", _of_model(Range), 2)
     lines += _table("Designs of [sweep]", _of_model(DesignTable), 2)
+    lines += _table("[calibrate]", _of_model(CalibrateSection), 2)
+    lines += _table("[adversary]", _of_model(AdversarySection, nested=False), 2)
+    lines += _table("Ranges of [calibrate.parameters]", _of_model(ParameterTable), 2)
     lines += _table("[slurm]", _of_model(SlurmSection), 2)
     return "\n".join(lines).rstrip()
 

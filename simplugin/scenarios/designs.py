@@ -45,7 +45,7 @@ class DesignTable(ParameterTable):
     scale : {"linear", "log"}
         Values are uniform on this scale.
     whole : bool
-        True for whole numbers: values are rounded.
+        True for whole numbers; with ``sobol`` the ends are as probable as those between.
     unit : str
         Unit of the ends; values are then texts such as ``"2.5Gf"``.
     choices : list
@@ -78,6 +78,12 @@ class DesignTable(ParameterTable):
             message = f"{{key}}: values from {self.low!r} to {self.high!r} are rounded to one"
             raise InvalidValueError(message, "give a wider range")
         return self
+
+    @property
+    def margin(self) -> float:
+        """Half a number for whole ones, so that the ends are as probable as others."""
+        can_be_wider = self.scale == "linear" or (self.low or 0.0) > 0.5
+        return 0.5 if self.whole and self.sobol is not None and can_be_wider else 0.0
 
     @property
     def ends(self) -> list[Any]:

@@ -223,6 +223,10 @@ class ParameterTable(Section):
         if self.choices is not None:
             if self.model_fields_set & _OF_RANGES:
                 raise InvalidValueError("{key} has choices and a range", "remove one of the two")
+            for at, each in enumerate(self.choices):
+                if each in self.choices[:at]:
+                    message = f"{{key}} has {each!r} twice"
+                    raise InvalidValueError(message, "remove one of the two", ("choices",))
             return self
         if self.low is None or self.high is None or not -math.inf < self.low < self.high < math.inf:
             message = f"{{key}} goes from {self.low!r} to {self.high!r}"
@@ -231,6 +235,11 @@ class ParameterTable(Section):
             message = f"{{key}}: a logarithmic range from {self.low!r}"
             raise InvalidValueError(message, 'give a positive low, or scale = "linear"')
         return self
+
+    @property
+    def margin(self) -> float:
+        """Distance beyond the ends at which numbers are rounded to them."""
+        return 0.0
 
     @property
     def is_continuous(self) -> bool:
@@ -244,11 +253,14 @@ class ParameterTable(Section):
             return float(min(int(share * len(self.choices)), len(self.choices) - 1))
         assert self.low is not None
         assert self.high is not None
+        low, high = self.low - self.margin, self.high + self.margin
         if self.scale == "log":
-            found = self.low * (self.high / self.low) ** share
+            found = low * (high / low) ** share
         else:
-            found = self.low + share * (self.high - self.low)
-        return float(round(found)) if self.whole else float(f"{found:.{_DIGITS}g}")
+            found = low + share * (high - low)
+        if self.whole:
+            return float(round(min(max(found, self.low), self.high)))
+        return float(f"{found:.{_DIGITS}g}")
 
     def share(self, number: float) -> float:
         """Return the share of the range at which a number lies, the inverse of `number`."""

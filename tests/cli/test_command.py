@@ -57,6 +57,10 @@ def test_help_breaks_lines_where_the_terminal_ends(simplugin):
     assert any("the modules that scenarios and campaigns" in line for line in lines)
 
 
+def test_help_keeps_the_names_of_tables(simplugin):
+    assert "[calibrate]" in simplugin("calibrate", "--help").stdout
+
+
 def test_the_reference_is_the_page_and_explains_every_key(simplugin):
     page = Path(__file__).parents[2] / "docs" / "scenario-reference.md"
     told = simplugin("scenario", "--reference").stdout

@@ -38,6 +38,14 @@ def test_blocks_are_those_of_saltelli_and_morris(power, n_keys):
     assert np.isclose(walks[..., None], np.arange(4) / 3).any(axis=-1).all()
 
 
+def test_whole_numbers_are_equally_probable():
+    first = design("sobol", 256, 1, low=1, high=3, whole=True).values()[0][::3]
+    # One point lies in each of 256 equal parts of the range.
+    assert all(abs(first.count(each) - 256 / 3) <= 1 for each in (1, 2, 3))
+    wide = design("sobol", 256, 1, low=1, high=100, whole=True, scale="log").values()[0]
+    assert (min(wide), max(wide)) == (1, 100)
+
+
 def test_designs_are_crossed_with_other_keys():
     x = {"sobol": 8, "low": 1, "high": 100, "scale": "log", "unit": "MBps"}
     sweep = {"s": ["a", "b"], "x": x, "seed": [1, 2], "y": {"sobol": 8, "choices": [3, 5]}}
@@ -66,6 +74,7 @@ RANGE = {"low": 1, "high": 2}
         ({"x": {"sobol": 8, "low": 1, "hihg": 2}}, ("x", "hihg")),
         ({"x": {"sobol": 8, "morris": 8, **RANGE}}, ("x", "morris")),
         ({"x": {"morris": 8, "choices": [1, 2]}}, ("x", "choices")),
+        ({"x": {"sobol": 8, "choices": ["u", "u", "v"]}}, ("x", "choices")),
         ({"x": {"morris": 8, "low": 0.4, "high": 1.4, "whole": True}}, ("x",)),
         ({"x": {"sobol": 8, **RANGE}, "y": {"morris": 8, **RANGE}}, ("y",)),
         ({"x": {"sobol": 8, **RANGE}, "y": {"sobol": 16, **RANGE}}, ("y",)),
