@@ -1,4 +1,4 @@
-"""The keys of scenarios, campaigns and studies from their models: ``simplugin scenario --reference``."""
+"""Keys of scenarios and studies from their models: ``simplugin scenario --reference``."""
 
 from __future__ import annotations
 

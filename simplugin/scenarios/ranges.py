@@ -254,10 +254,8 @@ class ParameterTable(Section):
         assert self.low is not None
         assert self.high is not None
         low, high = self.low - self.margin, self.high + self.margin
-        if self.scale == "log":
-            found = low * (high / low) ** share
-        else:
-            found = low + share * (high - low)
+        is_log = self.scale == "log"
+        found = low * (high / low) ** share if is_log else low + share * (high - low)
         if self.whole:
             return float(round(min(max(found, self.low), self.high)))
         return float(f"{found:.{_DIGITS}g}")
