@@ -171,8 +171,8 @@ class NamedFiles:
         lines: dict[str, None] = {}
         for text in dict.fromkeys(_texts(value)):
             lines |= dict.fromkeys(self.of_path(text))
-            if match := _REFERENCE.match(text):
-                lines |= dict.fromkeys(self._of_module(match[1]))
+        for module in sorted(named_modules(value)):
+            lines |= dict.fromkeys(self._of_module(module))
         for text in inputs:
             lines |= dict.fromkeys(self.of_path(text))
         return sorted(lines)
