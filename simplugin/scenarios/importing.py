@@ -52,11 +52,8 @@ def importable(directory: Path, modules: Iterable[str]) -> Iterator[None]:
 def _loaded(names: frozenset[str]) -> dict[str, ModuleType]:
     """Return the modules that are imported under some names, and below."""
     below = tuple(f"{name}." for name in names)
-    return {
-        name: module
-        for name, module in sys.modules.items()
-        if name in names or name.startswith(below)
-    }
+    found = [name for name in sys.modules if name in names or name.startswith(below)]
+    return {name: sys.modules[name] for name in found}
 
 
 def _is_inside(module: ModuleType, directory: Path) -> bool:

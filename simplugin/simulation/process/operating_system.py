@@ -97,11 +97,10 @@ _SHARED_MEMORY = re.compile(rb"^RssShmem:\s+[1-9]", re.MULTILINE)
 
 def note_inherited_files() -> None:
     """Remember which files are open, before the actors of a simulation arrive."""
-    names = os.listdir("/proc/self/fd")
-    # The descriptor of the list itself was the smallest that was free, as that of a copy is.
+    # The smallest one that is free, which is that of the list itself.
     free = os.open(os.devnull, os.O_RDONLY)
     os.close(free)
-    _inherited.update({int(name) for name in names} - {free})
+    _inherited.update({int(name) for name in os.listdir("/proc/self/fd")} - {free})
 
 
 def obstacle_to_copies(expected: Container[int], processes: Container[int] = ()) -> str:

@@ -286,30 +286,19 @@ class SimulationServer(ForkServer):
         self.output.close()
 
     def warm_up(self, modules: Sequence[str]) -> None:
-        """Load installed modules in advance, in the environment of this process.
+        """Let the server adopt the environment of this process, and load installed modules.
 
-        They are not loaded again until the caller ends, as in any Python program.
+        Children inherit both. Modules are not loaded again until the caller ends, as in any Python
+        program. Raises OSError if the server is gone.
         """
-        self._bring(ProcessEnvironment.current(), modules)
-
-    def start_simulation(self, descriptors: Sequence[int]) -> ChildProcess:
-        """Start a simulation in the environment of this process; raise OSError as `fork`."""
         environment = ProcessEnvironment.current()
-        if environment != self._environment:
-            self._bring(environment, ())
-        return self.fork(*descriptors)
-
-    def _bring(self, environment: ProcessEnvironment, modules: Sequence[str]) -> None:
-        """Let the server adopt an environment, which children inherit, and load modules."""
-        file = os.memfd_create("simplugin")
-        try:
-            write_job(file, (environment, list(modules)))
-            with contextlib.suppress(OSError):  # the server is gone
-                socket.send_fds(self.control, [WARM_UP], [file])
-                self.modules.update(modules)
-                self._environment = environment
-        finally:
-            os.close(file)
+        if environment == self._environment and not modules:
+            return
+        with open(os.memfd_create("simplugin"), "rb") as file:
+            write_job(file.fileno(), (environment, list(modules)))
+            socket.send_fds(self.control, [WARM_UP], [file.fileno()])
+        self.modules.update(modules)
+        self._environment = environment
 
 
 def start_server(back_end: str) -> None:
@@ -342,7 +331,8 @@ def start_simulation(
             server = _servers[back_end]
             try:
                 server.wait_until_ready(back_end)
-                return server.start_simulation(descriptors), server
+                server.warm_up(())
+                return server.fork(*descriptors), server
             except CrashError as error:
                 lost = error
                 _servers.pop(back_end).close()

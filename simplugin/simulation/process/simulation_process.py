@@ -380,9 +380,9 @@ def _arrive(packed: bytes, modules: list[str]) -> UserFunctions:
         ) from error
     finally:
         forbid_simulations(None)
-    took_long = time.perf_counter() - started > _WORTH_WARMING
+    is_worth = len(sys.modules) > n_modules and time.perf_counter() - started > _WORTH_WARMING
     # A server with threads could not fork safely, and kills children that it has not forked.
-    if took_long and len(sys.modules) > n_modules and _is_alone():
+    if is_worth and len(os.listdir("/proc/self/task")) == 1 and not children(os.getpid()):
         # Only these stay the same while the caller runs.
         modules += [
             name
@@ -391,11 +391,6 @@ def _arrive(packed: bytes, modules: list[str]) -> UserFunctions:
             or is_installed(getattr(sys.modules[name], "__file__", None) or "")
         ]
     return functions
-
-
-def _is_alone() -> bool:
-    """Return True if this process has one thread and no children."""
-    return len(os.listdir("/proc/self/task")) == 1 and not children(os.getpid())
 
 
 def simulate(

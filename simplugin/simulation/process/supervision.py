@@ -331,7 +331,8 @@ class Supervision:
             raise self._died(tail(stderr))
         modules, body = parts
         if modules:
-            self._server.warm_up(modules)
+            with contextlib.suppress(OSError):  # the next simulation needs another server
+                self._server.warm_up(modules)
         if kind == ERROR:
             error = unpack_error(body)
             if isinstance(error, SimulationError):
