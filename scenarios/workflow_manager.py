@@ -21,7 +21,6 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
 from simplugin.core.errors import SimpluginError, WorkloadFileError
 from simplugin.formats import read_task_graph
@@ -184,7 +183,10 @@ def date_errors(tasks, dates):
     predicted = np.array([dates[each] for each in stated]).T
     measured, predicted = measured - starts.min(), predicted - predicted[0].min()
     errors = np.abs(predicted - measured).mean(axis=1) / measured.max()
-    rank = stats.spearmanr(measured[0], predicted[0]).statistic
+    # Late, as it starts threads, with which a simulation has no branches.
+    from scipy.stats import spearmanr
+
+    rank = spearmanr(measured[0], predicted[0]).statistic
     return (
         f"{len(stated)} tasks: mean error of starts {errors[0]:.1%}, of ends {errors[1]:.1%}, "
         f"rank correlation of starts {rank:.2f}"

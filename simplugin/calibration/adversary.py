@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from scipy.stats import binomtest
 
 from simplugin.calibration.annealing import Instance, InstanceSpace, Variable, anneal
@@ -28,7 +28,7 @@ from simplugin.campaigns.campaign_checks import refuse_wrong_values
 from simplugin.campaigns.jobs import RunJob, Runners
 from simplugin.core.errors import ScenarioError
 from simplugin.core.formatting import percent, readable
-from simplugin.inputs.messages import InputProblem, dotted
+from simplugin.inputs.messages import InputProblem, InvalidValueError, dotted
 from simplugin.inputs.messages import Path as Keys
 from simplugin.inputs.quantities import POSITIVE, Time
 from simplugin.inputs.sections import SchedulerSection, Section
@@ -68,7 +68,8 @@ class AdversarySection(Section):
     evaluations : int
         Instances that all searches try together.
     restarts : int
-        Number of searches, which start at the worst of the draws.
+        Number of searches, which start at the worst of the draws; at most `draws` and
+        `evaluations`.
     draws : int
         Low-discrepancy draws of the parameters.
     seeds, orders : int
@@ -84,7 +85,7 @@ class AdversarySection(Section):
     sense: Literal["min", "max"] = "min"
     claim: Annotated[float, POSITIVE] = 1.0
     parameters: Annotated[dict[str, Any], Field(min_length=1)]
-    evaluations: Annotated[int, Field(ge=0)] = 1000
+    evaluations: Annotated[int, Field(ge=1)] = 1000
     restarts: Annotated[int, Field(ge=1)] = 4
     draws: Annotated[int, Field(ge=1)] = 64
     seeds: Annotated[int, Field(ge=0)] = 20
@@ -92,10 +93,26 @@ class AdversarySection(Section):
     seconds: Annotated[Time, POSITIVE] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
 
+    @model_validator(mode="after")
+    def _enough(self) -> AdversarySection:
+        """Raise if some search has no draw to start at, or no evaluation."""
+        if self.restarts > (most := min(self.draws, self.evaluations)):
+            message = f"{{key}} is {self.restarts}, of {self.draws} draws and"
+            message += f" {self.evaluations} evaluations"
+            raise InvalidValueError(message, f"give at most {most}", ("restarts",))
+        return self
+
+    @property
+    def other(self) -> dict[str, Any]:
+        """``[scheduler]`` of the other scheduler."""
+        if isinstance(self.against, str):
+            return {"name": self.against}
+        return self.against.model_dump(exclude_unset=True)
+
     @property
     def opponent(self) -> str:
-        """Name of the other scheduler, or "bound"."""
-        return self.against if isinstance(self.against, str) else self.against.name
+        """The other scheduler, or "bound"."""
+        return _named(self.other)
 
 
 @dataclass(frozen=True)
@@ -118,8 +135,8 @@ class AdversaryStudy:
 
     @property
     def scheduler(self) -> str:
-        """Name of the scheduler that the claim is about."""
-        return str(self.campaign.variations.document["scheduler"]["name"])
+        """The scheduler that the claim is about."""
+        return _named(self.campaign.variations.document["scheduler"])
 
     @property
     def claim(self) -> str:
@@ -142,15 +159,16 @@ class AdversaryStudy:
 
     def opposed(self, settings: Settings) -> Settings:
         """Return assignments with those of the other scheduler; the same against the bound."""
-        against = self.section.against
-        if against == BOUND:
+        if self.section.against == BOUND:
             return settings
-        name = (
-            {"name": against}
-            if isinstance(against, str)
-            else against.model_dump(exclude_unset=True)
-        )
-        return (*settings, KeyAssignment(("scheduler",), name, (TABLE, "against")))
+        return (*settings, KeyAssignment(("scheduler",), self.section.other, (TABLE, "against")))
+
+
+def _named(scheduler: Mapping[str, Any]) -> str:
+    """Return the name of a scheduler, with its parameters."""
+    given = scheduler.get("parameters", {})
+    words = ", ".join(f"{name} = {value!r}" for name, value in given.items())
+    return f"{scheduler['name']} ({words})" if words else str(scheduler["name"])
 
 
 def load_adversary(file: str | os.PathLike[str], *, trust: Iterable[str] = ()) -> AdversaryStudy:
@@ -171,11 +189,19 @@ def load_adversary(file: str | os.PathLike[str], *, trust: Iterable[str] = ()) -
         raise scenario_error(problems, place, text)
     if "scheduler" not in document:
         raise ScenarioError("there is no [scheduler]", file=place, remedy="add the one to try")
+    if section.other == document["scheduler"]:
+        message = "{key} is the scheduler of the scenario"
+        problems.append(InputProblem((TABLE, "against"), message, "name another one"))
     variables = {}
+    paths: list[Keys] = []
     for key, table in tables.items():
         source = (TABLE, "parameters", *written(section.parameters, key))
         path = path_of(document, [key])
-        if path[0] == "scheduler":
+        paths.append(path)
+        if any(path[: len(each)] == each or each[: len(path)] == path for each in paths[:-1]):
+            message = "{key} is part of another parameter, or has one in it"
+            problems.append(InputProblem(source, message, "remove one of the two"))
+        elif path[0] == "scheduler":
             message = "{key} is of the scheduler, which is not the same in both runs"
             problems.append(InputProblem(source, message, "remove it"))
         elif (found := _variable(document, path, table)) is None:
@@ -219,7 +245,8 @@ class Outcome:
     settings : tuple of KeyAssignment
         Keys and their values.
     ratio : float
-        Of both metrics, above 1 if the scheduler is worse; minus infinity if a run failed.
+        Of both metrics, above 1 if the scheduler is worse; 1 of two zeros, infinite if only the
+        better one is 0. Minus infinity if a run failed, or a metric is negative.
     value, other : float, optional
         Metric of the scheduler, and of the other or its bound.
     """
@@ -232,7 +259,7 @@ class Outcome:
     def document(self) -> dict[str, Any]:
         """Return it as plain data."""
         keys = {dotted(each.path): each.value for each in self.settings}
-        return {**vars(self), "settings": keys, "ratio": _finite(self.ratio)}
+        return {**vars(self), "settings": keys, "ratio": ratio_cell(self.ratio)}
 
 
 @dataclass(frozen=True)
@@ -256,22 +283,33 @@ class RobustnessCheck:
     @property
     def held(self) -> int:
         """Number of cases in which the claim holds."""
-        return sum(0 < each.ratio <= self.claim * _ROUNDING for each in self.outcomes)
+        return sum(0 <= each.ratio <= self.claim * _ROUNDING for each in self.outcomes)
 
     @property
     def failed(self) -> int:
-        """Number of cases of which a run failed."""
+        """Number of cases without a ratio, which tell nothing about the claim."""
         return sum(each.ratio < 0 for each in self.outcomes)
+
+    @property
+    def cases(self) -> int:
+        """Number of cases with a ratio."""
+        return len(self.outcomes) - self.failed
+
+    @property
+    def no_effect(self) -> bool:
+        """True if seeds or orders change no ratio, other than by rounding."""
+        known = [each.ratio for each in self.outcomes if each.ratio >= 0]
+        return self.name in _SIMULATION and (not known or max(known) <= min(known) * _ROUNDING)
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """Interval of 95 % of the share of cases in which the claim holds, by Wilson.
 
-        None for instances that were searched, and if all ratios are equal.
+        None for instances that were searched, and without effect.
         """
-        if self.name == SEARCHES or len({each.ratio for each in self.outcomes}) < 2:
+        if self.name == SEARCHES or self.no_effect or not self.cases:
             return None
-        found = binomtest(self.held, len(self.outcomes)).proportion_ci(method="wilson")
+        found = binomtest(self.held, self.cases).proportion_ci(method="wilson")
         return float(found.low), float(found.high)
 
     @property
@@ -284,7 +322,7 @@ class RobustnessCheck:
         return {
             "name": self.name,
             "held": self.held,
-            "cases": len(self.outcomes),
+            "cases": self.cases,
             "failed": self.failed,
             "interval": self.interval,
             "outcomes": [each.document() for each in self.outcomes],
@@ -309,6 +347,8 @@ class Robustness:
         Ratios that each search tried, in order; minus infinity where a run failed.
     runs, failed : int
         Numbers of runs.
+    failure : str
+        The first failure; empty if there is none.
     seconds : float
         Sum of their real time [s].
     """
@@ -320,6 +360,7 @@ class Robustness:
     histories: tuple[tuple[float, ...], ...]
     runs: int
     failed: int
+    failure: str
     seconds: float
 
     @property
@@ -336,18 +377,32 @@ class Robustness:
     def document(self) -> dict[str, Any]:
         """Return the result as plain data for JSON."""
         return {
-            **{name: getattr(self, name) for name in ("unit", "runs", "failed", "seconds")},
+            **{
+                name: getattr(self, name)
+                for name in ("unit", "runs", "failed", "failure", "seconds")
+            },
             "claim": self.study.claim,
             "nominal": self.nominal.document(),
             "checks": [each.document() for each in self.checks],
             "counterexample": self.counterexample.document(),
-            "histories": [list(map(_finite, each)) for each in self.histories],
+            "histories": [list(map(ratio_cell, each)) for each in self.histories],
         }
 
 
-def _finite(ratio: float) -> float | None:
-    """Return a ratio as JSON has it."""
-    return ratio if math.isfinite(ratio) else None
+def ratio_of(value: float, other: float) -> float:
+    """Return the ratio of two metrics, as `Outcome` has it."""
+    if not (value >= 0 and other >= 0 and math.isfinite(value + other)):
+        return -math.inf
+    if other == 0:
+        return math.inf if value else 1.0
+    return value / other
+
+
+def ratio_cell(ratio: float) -> float | str | None:
+    """Return a ratio as JSON and tables have it; None if there is none."""
+    if ratio < 0:
+        return None
+    return ratio if math.isfinite(ratio) else "infinite"
 
 
 class _Contest(StudyRuns):
@@ -397,9 +452,7 @@ class _Contest(StudyRuns):
             problem = InputProblem((TABLE, "against"), message, remedy)
             raise scenario_error([problem], campaign.place, campaign.text)
         above, below = (value, other) if section.sense == "min" else (other, value)
-        ratio = above / below if below > 0 else math.nan
-        known = math.isfinite(ratio) and ratio > 0
-        return Outcome(case, ratio if known else -math.inf, value, other)
+        return Outcome(case, ratio_of(above, below), value, other)
 
 
 def try_claim(
@@ -438,7 +491,8 @@ def try_claim(
     contest = _Contest(study, study.campaign.results(store), runners, stop)
     [nominal] = contest.outcomes([()])
     if nominal.ratio < 0:
-        message = f"the scenario as it is has no ratio; {contest.failure or 'a metric is 0'}"
+        why = contest.failure or f"{section.metric} is negative or infinite"
+        message = f"the scenario as it is has no ratio; {why}"
         raise ScenarioError(message, file=study.campaign.place, remedy="correct it first")
     cases: dict[str, list[Settings]] = {
         name: [(KeyAssignment(path, at, (TABLE, name)),) for at in range(getattr(section, name))]
@@ -477,6 +531,7 @@ def try_claim(
         histories=tuple(each.history for each in searches),
         runs=contest.runs,
         failed=contest.failed,
+        failure=contest.failure,
         seconds=contest.seconds,
     )
 

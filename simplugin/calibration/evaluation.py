@@ -122,6 +122,7 @@ class StudyRuns:
         self.failure = ""
         self._source = source
         self._records: dict[str, RunRecord] = {}
+        self._counted: set[str] = set()
         self._next = 0
         if store.exists():
             self._read()
@@ -153,10 +154,12 @@ class StudyRuns:
     def row(self, job: RunJob) -> Row | None:
         """Return the row of a run that was done; None if it failed."""
         record = self._records[job.key]
-        self.runs += 1
-        self.seconds += record.duration
+        is_new = job.key not in self._counted
+        self._counted.add(job.key)
+        self.runs += is_new
+        self.seconds += record.duration * is_new
         if record.measured is None:
-            self.failed += 1
+            self.failed += is_new
             self.failure = self.failure or (record.failure.text if record.failure else "")
             return None
         return record.measured.row
@@ -174,7 +177,7 @@ class StudyRuns:
         if isinstance(value, int | float):
             return float(value)
         campaign = self._source.campaign
-        remedy = suggestion(name, found, "there are")
+        remedy = suggestion(name, [each for each in found if each != name], "there are")
         problem = InputProblem(key, f"{{key}}: {name!r} is no number of a run", remedy)
         raise scenario_error([problem], campaign.place, campaign.text)
 

@@ -15,6 +15,7 @@ from simplugin.calibration.adversary import (
     Robustness,
     RobustnessCheck,
     load_adversary,
+    ratio_cell,
     try_claim,
     worst_scenarios,
 )
@@ -43,6 +44,8 @@ def adversary_command(
     study = load_adversary(file, trust=trust)
     found = studied(study.campaign, starter, partial(try_claim, study, store=store))
     texts = worst_scenarios(found)
+    # That of an earlier claim would look like the other one's.
+    file.with_name(f"{file.stem}.worst.against.toml").unlink(missing_ok=True)
     for place, text in texts.items():
         place.write_text(text, encoding="utf-8")
     files = [*texts]
@@ -63,6 +66,8 @@ def _print(found: Robustness) -> None:
     typer.echo(printable(_worst(found)))
     failed = f", {found.failed} failed" if found.failed else ""
     typer.echo(f"{counted(found.runs, 'run')}{failed}; {duration_text(found.seconds)} in all")
+    if found.failure:
+        typer.echo(printable(f"first failure: {found.failure}"))
 
 
 def _worst(found: Robustness) -> str:
@@ -76,25 +81,28 @@ def _checks(found: Robustness) -> ResultTable:
     every = found.checks
     columns: list[tuple[str, str, list[Cell]]] = [
         ("over", "", [each.name for each in every]),
-        ("holds in", "", [f"{each.held} of {len(each.outcomes)}" for each in every]),
-        ("95 %", "", [_interval(each) for each in every]),
-        ("largest ratio", "", [each.worst.ratio for each in every]),
+        ("holds in", "", [f"{each.held} of {each.cases}" for each in every]),
+        ("95 %", "", [_interval(each, found) for each in every]),
+        ("largest ratio", "", [ratio_cell(each.worst.ratio) for each in every]),
         ("failed", "", [each.failed for each in every]),
     ]
     return ResultTable.of_columns("Claim", columns)
 
 
-def _interval(check: RobustnessCheck) -> str:
+def _interval(check: RobustnessCheck, found: Robustness) -> str:
     """Return the interval of a share, or why there is none."""
+    if check.name == SEARCHES:
+        return "searched" if any(len(each) > 1 for each in found.histories) else "not searched"
     if check.interval is None:
-        return "searched" if check.name == SEARCHES else "no effect"
+        return "no effect" if check.cases else "all failed"
     return f"{percent(check.interval[0])} to {percent(check.interval[1])}"
 
 
 def _report(found: Robustness, files: Sequence[Path], trust: Sequence[str]) -> CampaignReport:
     """Return the content of the page."""
     study, unit = found.study, found.unit
-    best = (np.fmax.accumulate(np.array(each)) for each in found.histories)
+    known = (np.array(each) for each in found.histories)
+    best = (np.fmax.accumulate(np.where(np.isfinite(each), each, np.nan)) for each in known)
     curves = {f"search {at}": (np.arange(len(each)), each) for at, each in enumerate(best, 1)}
     searches = CurvePlot("searches", "Searches", "evaluations", "largest ratio", curves)
     kept = [KeptRun("Claim", figures=(searches,), listings=(_checks(found),))]
@@ -106,7 +114,7 @@ def _report(found: Robustness, files: Sequence[Path], trust: Sequence[str]) -> C
     cases = [(each.name, case) for each in found.checks for case in each.outcomes]
     columns: list[tuple[str, str, list[Cell]]] = [
         ("over", "", [name for name, _ in cases]),
-        ("ratio", "", [each.ratio for _, each in cases]),
+        ("ratio", "", [ratio_cell(each.ratio) for _, each in cases]),
         (study.scheduler, unit, [each.value for _, each in cases]),
         (study.section.opponent, unit, [each.other for _, each in cases]),
     ]

@@ -234,6 +234,9 @@ class ParameterTable(Section):
         if self.scale == "log" and self.low <= 0:
             message = f"{{key}}: a logarithmic range from {self.low!r}"
             raise InvalidValueError(message, 'give a positive low, or scale = "linear"')
+        if self.whole and math.ceil(self.low) > math.floor(self.high):
+            message = f"{{key}}: there is no whole number from {self.low!r} to {self.high!r}"
+            raise InvalidValueError(message, "give a wider range")
         return self
 
     @property
@@ -257,7 +260,7 @@ class ParameterTable(Section):
         is_log = self.scale == "log"
         found = low * (high / low) ** share if is_log else low + share * (high - low)
         if self.whole:
-            return float(round(min(max(found, self.low), self.high)))
+            return float(min(max(round(found), math.ceil(self.low)), math.floor(self.high)))
         return float(f"{found:.{_DIGITS}g}")
 
     def share(self, number: float) -> float:

@@ -15,7 +15,7 @@ import pytest
 from processes import wait_until
 from scipy.optimize import brentq
 
-from simplugin.calibration.adversary import Outcome, RobustnessCheck, load_adversary
+from simplugin.calibration.adversary import Outcome, RobustnessCheck, load_adversary, ratio_of
 from simplugin.calibration.annealing import InstanceSpace, Variable, anneal
 from simplugin.calibration.search import design
 from simplugin.campaigns.store import StoreReader
@@ -102,6 +102,12 @@ def test_runs_that_fail_are_never_the_worst():
     assert (check.held, check.failed, check.worst.ratio) == (2, 1, 0.6)
 
 
+def test_ratios_of_zeros():
+    inf = math.inf
+    pairs = {(0, 0): 1, (0, 2): 0, (2, 0): inf, (3, 2): 1.5, (-1, 2): -inf, (1, math.nan): -inf}
+    assert [ratio_of(*pair) for pair in pairs] == list(pairs.values())
+
+
 def test_intervals_are_wilson_s():
     """Their ends are the shares from which the measured one is 1.96 standard errors away."""
     ratios = [*np.linspace(0.5, 0.99, 17), 1.1, 1.2, 1.3]
@@ -113,7 +119,15 @@ def test_intervals_are_wilson_s():
 
     ends = brentq(distance, 1e-6, 0.85), brentq(distance, 0.85, 1 - 1e-9)
     assert check.interval == pytest.approx(ends, rel=1e-6)
-    assert RobustnessCheck("seeds", outcomes([0.5] * 20), 1.0).interval is None
+    # Equal but for rounding; of a sample, that does not tell that nothing has an effect.
+    equal = outcomes([*[0.5] * 19, np.nextafter(0.5, 1)])
+    assert RobustnessCheck("seeds", equal, 1.0).interval is None
+    assert RobustnessCheck("draws", equal, 1.0).interval is not None
+    # Cases without a ratio tell nothing; zeros do.
+    lost = RobustnessCheck("draws", (*check.outcomes, *outcomes([-math.inf] * 9)), 1.0)
+    assert (lost.cases, lost.interval) == (20, check.interval)
+    zeros = RobustnessCheck("draws", outcomes([0, 1, math.inf]), 1.0)
+    assert (zeros.held, zeros.cases, zeros.worst.ratio) == (2, 3, math.inf)
     assert RobustnessCheck("searches", check.outcomes, 1.0).interval is None
 
 
@@ -186,6 +200,8 @@ def test_against_the_bound(tmp_path, simplugin):
         ("workload.graphs.diamond.flop", "scheduler.parameters.transfers", "parameters.transfers"),
         ("workload.graphs.diamond.flop", "workload.graphs", "workload.graphs"),
         (SMALL, "draws = 0", "adversary.draws"),
+        (SMALL, f"{SMALL}\n".replace("restarts = 2", "restarts = 5"), "adversary.restarts"),
+        ('"taskgraphs.cpop"', '"taskgraphs.heft"', "adversary.against"),
     ],
 )  # fmt: skip
 def test_mistakes_have_their_lines(tmp_path, old, new, key):
