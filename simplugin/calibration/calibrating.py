@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from simplugin.calibration.error_patterns import ErrorPattern, error_patterns, pattern_texts
 from simplugin.calibration.evaluation import Evaluator, Point
 from simplugin.calibration.intervals import (
+    EFFECTS,
     LocalModel,
-    ProfileInterval,
     Vector,
     bootstrap,
     fitted,
@@ -26,10 +27,11 @@ from simplugin.calibration.intervals import (
 from simplugin.calibration.measurements import relative_errors
 from simplugin.calibration.scenario_text import scenario_text
 from simplugin.calibration.search import DESIGNS, local_minimum, search
-from simplugin.calibration.study import Study
+from simplugin.calibration.study import TABLE, Study
 from simplugin.campaigns.jobs import Runners
 from simplugin.core.errors import ScenarioError
-from simplugin.scenarios.ranges import ParameterTable
+from simplugin.inputs.messages import InputProblem
+from simplugin.scenarios.scenario import scenario_error
 
 # Share of the budget for the search; the rest is for intervals.
 _SEARCH = 0.6
@@ -37,6 +39,8 @@ _SEARCH = 0.6
 _FIT, _PROFILE = 21, 22
 # Values of a parameter without derivative that are compared.
 _MOST_VALUES = 10
+# Relative error that is none.
+_NO_ERROR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -51,15 +55,17 @@ class CalibratedParameter:
         The best value.
     profile, bootstrap : tuple of two values, optional
         Intervals of 95 %. None if the measured values are too few, and for choices and whole
-        numbers.
+        numbers; the bootstrap also if the parameter is not identified.
     plausible : tuple, optional
         Of choices and whole numbers: the values that the measured ones do not exclude, all other
-        parameters unchanged.
+        parameters fitted again.
+    ends : tuple of two values, optional
+        The ends of its range; None for choices.
     identified : bool
         False if the measured values do not determine it.
     curve : tuple of (value, float)
         The profile: root of the mean squared relative error, whichever the loss is, at values of
-        the parameter; all others are fitted again, except for choices and whole numbers.
+        the parameter; all others are fitted again.
     limit : float
         Value of the curve up to which values of the parameter are not excluded.
     is_linear : bool
@@ -72,6 +78,7 @@ class CalibratedParameter:
     profile: tuple[Any, Any] | None
     bootstrap: tuple[Any, Any] | None
     plausible: tuple[Any, ...] | None
+    ends: tuple[Any, Any] | None
     identified: bool
     curve: tuple[tuple[Any, float], ...]
     limit: float
@@ -117,6 +124,10 @@ class Calibration:
         The parameters.
     not_identified : tuple of tuple of str
         Parameters, or combinations that act alike, which the measured values do not determine.
+    reasons : tuple of str
+        The reason of each.
+    stopped : tuple of str
+        Of ``fitted`` and ``held_out``, those of which a search ended before it converged.
     losses : dict of str to dict
         For ``fitted`` and ``held_out`` rows: the losses ``calibrated``, ``uncalibrated`` and with
         the best ``constant_factor`` for each metric of the uncalibrated scenario.
@@ -132,6 +143,8 @@ class Calibration:
         Values of the parameters at each of these evaluations.
     runs, failed : int
         Numbers of runs.
+    failure : str
+        The first failure.
     seconds : float
         Sum of their real time [s].
     within_budget : bool
@@ -142,6 +155,8 @@ class Calibration:
     loss: str
     parameters: tuple[CalibratedParameter, ...]
     not_identified: tuple[tuple[str, ...], ...]
+    reasons: tuple[str, ...]
+    stopped: tuple[str, ...]
     losses: Mapping[str, Mapping[str, float]]
     systematic: Mapping[str, float]
     values: tuple[PredictedValue, ...]
@@ -150,6 +165,7 @@ class Calibration:
     tried: tuple[tuple[Any, ...], ...]
     runs: int
     failed: int
+    failure: str
     seconds: float
     within_budget: bool
 
@@ -162,13 +178,29 @@ class Calibration:
 
     def findings(self) -> list[str]:
         """Return in sentences what limits the result."""
-        found = []
-        for names in self.not_identified:
-            act = "act alike" if len(names) > 1 else "has little effect"
-            found.append(f"{' and '.join(names)}: {act} in these measured values")
+        groups = zip(self.not_identified, self.reasons, strict=True)
+        found = [f"{' and '.join(names)}: {reason}" for names, reason in groups]
+        found += [
+            f"in {rows} rows the search stopped before it converged;"
+            f" {len(self.history)} evaluations were not enough"
+            for rows in self.stopped
+        ]
+        found += [
+            f"the best value of {each.key} is at the end of its range:"
+            " widen it, if values beyond are possible"
+            for each in self.parameters
+            if each.identified and each.value in (each.ends or ())
+        ]
+        continuous = [each for each in self.parameters if each.plausible is None]
+        if continuous and not any(each.profile for each in continuous):
+            found.append("no intervals: as many parameters as measured values, or more")
         if linear := ", ".join(each.key for each in self.parameters if each.is_linear):
-            number = sum(each.profile is not None for each in self.parameters)
-            enough = math.ceil((_FIT + _PROFILE * number) / (1 - _SEARCH))
+            others = [each for each in self.parameters if each.plausible is not None]
+            fits = 1 + sum(len(each.curve) for each in others)
+            profiles = len(continuous) * (
+                1 + sum(len(each.plausible or "-") - 1 for each in others)
+            )
+            enough = math.ceil((_FIT * fits + _PROFILE * profiles) / (1 - _SEARCH))
             found.append(
                 f"the budget was spent before all intervals were profiled: that of {linear}"
                 " supposes that errors are linear in the parameters;"
@@ -176,6 +208,11 @@ class Calibration:
             )
         if self.loss != "rms" and any(each.profile for each in self.parameters):
             found.append(f"profiles are of squared relative errors, although loss is {self.loss}")
+        if self.failed:
+            found.append(f"{self.failed} of {self.runs} runs failed; the first: {self.failure}")
+        for rows, losses in self.losses.items():
+            if losses["calibrated"] >= losses["uncalibrated"] * (1 - _NO_ERROR):
+                found.append(f"in {rows} rows the uncalibrated scenario is as good")
         rows, losses = [*self.losses.items()][-1]
         if losses["calibrated"] >= losses["constant_factor"]:
             found.append(
@@ -203,37 +240,71 @@ class _Calibrator:
         self.study, self.evaluator, self.tell = study, evaluator, tell
         self.measured = study.measured
         self.roots = np.sqrt(study.weights / np.mean(study.weights))
-        self.evaluations = 0
+        self.evaluated = set[str]()
         self.seconds_before = 0.0
+        self.is_search_stopped = False
+        self.free = [at for at, each in enumerate(study.parameters.values()) if each.is_continuous]
         self.history: list[float] = []
         self.points: list[Point] = []
 
     def losses(self, rows: Sequence[int], points: Sequence[Point]) -> list[float]:
         """Return the losses at points; infinite where a run failed."""
-        found = [self.loss(each, rows) for each in self.evaluator.predict(points, rows)]
-        self.evaluations += len(points)
+        found = [self.loss(each, rows) for each in self.predict(points, rows)]
         self.history += found
         self.points += points
+        # An invalid scenario, not a run that fails.
+        if (
+            min(self.history) == math.inf
+            and self.study.campaign.place.name in self.evaluator.failure
+        ):
+            raise self.all_failed()
         least = min(self.history)
         self.tell(f"{len(self.history)} evaluations, least loss {least:.4g}")
         return found
 
     def loss(self, predicted: NDArray[np.float64], rows: Sequence[int]) -> float:
         """Return the loss of predicted values; infinite if one is missing."""
-        found = self.study.loss(predicted, self.measured[list(rows)])
-        return float(found) if np.all(np.isfinite(predicted)) and np.isfinite(found) else math.inf
+        if not np.all(np.isfinite(predicted)):
+            return math.inf
+        return self.statistic(predicted, self.measured[list(rows)])
+
+    def statistic(self, predicted: NDArray[np.float64], measured: NDArray[np.float64]) -> float:
+        """Return the loss of the study; raise ScenarioError if the user's returns no number."""
+        try:
+            found = float(self.study.loss(predicted, measured))
+            reason = "returned NaN" if math.isnan(found) else ""
+        except Exception as error:  # the user's function may raise any
+            reason = f"raised {type(error).__name__}: {error}"
+        if not reason:
+            return found
+        message = f"{{key}}: {self.study.section.loss} {reason}"
+        remedy = "return one number for arrays of shape (n_rows, n_metrics)"
+        campaign = self.study.campaign
+        problem = InputProblem((TABLE, "loss"), message, remedy)
+        raise scenario_error([problem], campaign.place, campaign.text)
+
+    def predict(self, points: Sequence[Point], rows: Sequence[int]) -> NDArray[np.float64]:
+        """Return predictions, and count the evaluations that are new."""
+        self.evaluated |= {str(self.study.values(each)) for each in points}
+        return self.evaluator.predict(points, rows)
 
     def spent(self, share: float = 1.0) -> bool:
         """Return True if a share of the budget is used."""
         section = self.study.section
         seconds = section.seconds or math.inf
         return (
-            self.evaluations >= share * section.evaluations
+            len(self.evaluated) >= share * section.evaluations
             or self.evaluator.seconds - self.seconds_before >= share * seconds
         )
 
-    def best(self, rows: Sequence[int]) -> Point:
-        """Return the best point of a search that fits some rows.
+    def all_failed(self) -> ScenarioError:
+        """Return the error of a study without a successful evaluation."""
+        message = f"all evaluations failed; the first: {self.evaluator.failure}"
+        remedy = "run the scenario alone, or change the ranges"
+        return ScenarioError(message, file=self.study.campaign.place, remedy=remedy)
+
+    def best(self, rows: Sequence[int]) -> tuple[Point, LocalModel]:
+        """Return the best point of a search that fits some rows, and the model near it.
 
         Raises
         ------
@@ -241,7 +312,9 @@ class _Calibrator:
             All evaluations failed.
         """
         section = self.study.section
-        self.evaluations, self.seconds_before = 0, self.evaluator.seconds
+        self.history, self.points, self.evaluated = [], [], set()
+        self.seconds_before, self.is_search_stopped = self.evaluator.seconds, False
+        own = self.study.own_point
         # A plain sample is the baseline of searches: it has the whole budget.
         share = 1.0 if section.method in DESIGNS else _SEARCH
         found = search(
@@ -252,18 +325,33 @@ class _Calibrator:
             seed=section.seed,
             evaluations=max(4, int(share * section.evaluations)),
             spent=lambda: self.spent(share),
+            first=[] if own is None else [own],
+            stopped=partial(setattr, self, "is_search_stopped", True),
         )
         point = min(found, key=lambda each: found[each])
-        if not math.isfinite(found[point]):
-            message = f"all evaluations failed; the first: {self.evaluator.failure}"
-            remedy = "run the scenario alone, or change the ranges"
-            raise ScenarioError(message, file=self.study.campaign.place, remedy=remedy)
-        return point
+        if found[point] == math.inf:
+            raise self.all_failed()
+        model = fitted(partial(self.residuals, rows), point, self.free, self.spent)
+        if self.study.section.loss == "rms":
+            # The steps of Gauss and Newton end what the search began.
+            self.is_search_stopped = model.is_stopped
+        elif self.study.section.method == "tpe":
+            # It has no criterion of its own.
+            self.is_search_stopped = False
+        return self.better(rows, point, [model])[0], model
+
+    def better(
+        self, rows: Sequence[int], point: Point, models: Sequence[LocalModel]
+    ) -> tuple[Point, LocalModel | None]:
+        """Return the point with the least loss, and its model if it is that of one."""
+        points = [point, *(tuple(map(float, each.point)) for each in models)]
+        found = [self.loss(each, rows) for each in self.predict(points, rows)]
+        at = int(np.argmin(found))
+        return points[at], models[at - 1] if at else None
 
     def residuals(self, rows: Sequence[int], points: Sequence[Point]) -> NDArray[np.float64]:
         """Return the weighted relative errors at points, shape (n_points, n_values)."""
-        predicted = self.evaluator.predict(points, rows)
-        self.evaluations += len(points)
+        predicted = self.predict(points, rows)
         errors = self.roots * relative_errors(predicted, self.measured[list(rows)])
         return errors.reshape(len(points), -1)
 
@@ -275,65 +363,109 @@ class _Calibrator:
         def loss(residuals: Vector, drawn: NDArray[np.intp]) -> float:
             """Return the loss of the predictions with these residuals."""
             of = measured[drawn]
-            return float(self.study.loss(of * (1 + residuals.reshape(of.shape) / roots), of))
+            with suppress(ScenarioError):
+                return self.statistic(of * (1 + residuals.reshape(of.shape) / roots), of)
+            return math.inf
 
         return loss
 
-    def parameters(
-        self, rows: Sequence[int], best: Point, model: LocalModel | None
-    ) -> list[CalibratedParameter]:
-        """Return the parameters with their intervals."""
+    def elsewhere(self, rows: Sequence[int], near: LocalModel) -> list[LocalModel]:
+        """Return the fits of continuous parameters at other values of choices and whole numbers.
+
+        Each starts at the best point that the search found with this value, or at the values of
+        the model `near`. Where the budget has ended, they are those of linear models.
+        """
         residuals = partial(self.residuals, rows)
-        tables = self.study.parameters
-        drawn = None
-        if model is not None:
-            plain = self.study.section.loss == "rms"
-            loss = None if plain else self.surrogate_loss(rows)
-            drawn = bootstrap(model, len(rows), self.study.section.seed, loss)
-        names = tuple(tables)
-        unknown = {} if model is None else dict.fromkeys(sum(unidentified(model, names), ()))
+        known = sorted(zip(self.history, self.points, strict=True))
+        found = []
+        for at, table in enumerate(self.study.parameters.values()):
+            if table.is_continuous:
+                continue
+            parts = 4 * _MOST_VALUES
+            shares = {table.number(each / parts): each / parts for each in range(parts + 1)}
+            numbers = [*shares][:: max(1, math.ceil(len(shares) / _MOST_VALUES))]
+            for number in numbers:
+                if number == table.number(float(near.point[at])):
+                    continue
+                moved = near.point.copy()
+                moved[at] = shares[number]
+                starts = [tuple(map(float, moved))]
+                starts += [each for _, each in known if table.number(each[at]) == number][:1]
+                sums = np.nan_to_num(np.sum(residuals(starts) ** 2, axis=1), nan=np.inf)
+                if np.min(sums) < np.inf:
+                    model = fitted(residuals, starts[int(np.argmin(sums))], self.free, self.spent)
+                    found.append(model.extrapolated() if model.is_stopped else model)
+        return found
+
+    def parameters(
+        self, rows: Sequence[int], best: Point, model: LocalModel, models: Sequence[LocalModel]
+    ) -> tuple[list[CalibratedParameter], dict[tuple[str, ...], str]]:
+        """Return the parameters with their intervals, and those that are not determined."""
+        residuals, tables = partial(self.residuals, rows), self.study.parameters
+        names, curves = tuple(tables), [*tables.values()]
+        most = min(each.most for each in models if each is models[0] or not each.is_stopped)
+        most = max(most, len(model.residuals) * _NO_ERROR**2)
+        possible = [model, *(e for e in models if e is not model and e.sum <= most)]
+        intervals = {
+            at: [profile_interval(residuals, each, at, self.spent, most) for each in possible]
+            for at in (self.free if model.degrees > 0 else ())
+        }
+        groups = unidentified(model, names)
+        for other in possible[1:]:
+            changed = [
+                at
+                for at, table in enumerate(curves)
+                if (
+                    not intervals[at][0].low <= other.point[at] <= intervals[at][0].high
+                    if at in intervals
+                    else not table.is_continuous
+                    and table.number(other.point[at]) != table.number(model.point[at])
+                )
+            ]
+            if len(changed) > 1:
+                groups.setdefault(tuple(names[at] for at in changed), EFFECTS[1])
+        unknown = set(sum(groups, ()))
+        plain = self.study.section.loss == "rms"
+        loss = None if plain else self.surrogate_loss(rows)
+        is_signed = min(self.history) < 0
+        drawn = None if is_signed else bootstrap(model, len(rows), self.study.section.seed, loss)
         found = []
         for at, (key, table) in enumerate(tables.items()):
             profile = sample = plausible = None
-            interval = ProfileInterval((), 0.0)
+            curve: list[tuple[float, float]] = []
+            is_linear = False
             if not table.is_continuous:
-                interval = self.compared(rows, best, at, table)
-                kept = (share for share, each in interval.points if each <= interval.limit)
+                curve = sorted((float(e.point[at]), -e.sum) for e in [*models, model])
+                curve = [(share, model.error(-each)) for share, each in curve]
+                kept = sorted(float(each.point[at]) for each in possible)
                 plausible = tuple(dict.fromkeys(map(table.value, kept)))
-            elif model is not None and model.degrees > 0:
-                interval = profile_interval(residuals, model, at, self.spent)
-                profile = (table.value(interval.low), table.value(interval.high))
-                if drawn is not None:
-                    sample = (table.value(drawn[0][at]), table.value(drawn[1][at]))
-            is_open = plausible is not None and len(plausible) > 1
-            identified = not is_open and key not in unknown
-            start = (key, table.value(best[at]), profile, sample, plausible, identified)
-            curve = tuple({table.value(share): each for share, each in interval.points}.items())
-            found.append(CalibratedParameter(*start, curve, interval.limit, interval.is_linear))
-        return found
-
-    def compared(
-        self, rows: Sequence[int], best: Point, at: int, table: ParameterTable
-    ) -> ProfileInterval:
-        """Return the errors at values of a parameter without derivative."""
-        parts = 4 * _MOST_VALUES
-        shares = {table.number(each / parts): each / parts for each in range(parts + 1)}
-        kept = list(shares.values())[:: max(1, math.ceil(len(shares) / _MOST_VALUES))]
-        points = [(*best[:at], share, *best[at + 1 :]) for share in [best[at], *kept]]
-        errors = np.sqrt(np.mean(self.residuals(rows, points) ** 2, axis=1))
-        n_values = len(rows) * len(self.study.metrics)
-        degrees = max(1, n_values - len(self.study.parameters))
-        most = float(max(errors[0], 1e-9) * math.sqrt(1 + 4 / degrees))
-        tried = zip([each[at] for each in points], map(float, errors), strict=True)
-        return ProfileInterval(sorted(each for each in tried if math.isfinite(each[1])), most)
+            elif at in intervals:
+                each = intervals[at]
+                low, high = min(one.low for one in each), max(one.high for one in each)
+                profile = (table.value(low), table.value(high))
+                curve = sorted(point for one in each for point in one.points)
+                is_linear = any(one.is_linear for one in each)
+            identified = key not in unknown and (plausible is None or len(plausible) == 1)
+            if profile is not None and drawn is not None and identified:
+                sample = (table.value(drawn[0][at]), table.value(drawn[1][at]))
+                # Beyond the range there is none.
+                sample = sample if sample[0] != sample[1] else None
+            ends = None if table.choices is not None else (table.value(0.0), table.value(1.0))
+            start = (key, table.value(best[at]), profile, sample, plausible, ends, identified)
+            pairs = tuple({table.value(share): error for share, error in curve}.items())
+            found.append(CalibratedParameter(*start, pairs, model.error(most), is_linear))
+        return found, groups
 
     def factors(self, predicted: NDArray[np.float64], rows: Sequence[int]) -> NDArray[np.float64]:
         """Return the factor for each metric with the least loss."""
         start = np.median(np.log(self.measured[list(rows)] / predicted), axis=0)
-        logs = local_minimum(
-            lambda logs: self.loss(predicted * np.exp(logs), rows), np.asarray(start)
-        )
-        return np.asarray(np.exp(logs))
+
+        def factor(logs: Vector) -> Vector:
+            """Return a factor; a loss of the user's may fall without end."""
+            return np.exp(np.clip(logs, -50, 50))
+
+        logs = local_minimum(lambda logs: self.loss(predicted * factor(logs), rows), start)
+        return factor(logs)
 
 
 def calibrate(
@@ -384,50 +516,48 @@ def calibrate_predictions(
         raise ScenarioError(message, file=study.campaign.place, remedy="correct it first")
     calibrated, scaled = plain.copy(), plain.copy()
     held_out: list[int] = []
+    stopped: dict[str, int] = {}
     if study.has_folds:
         for fold in study.held_out:
             others = [row for row in every if row not in fold]
-            point = work.best(others)
+            point, _ = work.best(others)
+            stopped |= {"held_out": 1} if work.is_search_stopped else {}
             calibrated[list(fold)] = evaluator.predict([point], fold)[0]
             scaled[list(fold)] *= work.factors(plain[others], others)
             held_out += fold
     else:
         held_out = list(study.held_out[0])
     rows = [row for row in every if study.has_folds or row not in held_out]
-    work.history, work.points = [], []
-    best = work.best(rows)
-    free = [at for at, each in enumerate(study.parameters.values()) if each.is_continuous]
-    model = None
-    if free:
-        model = fitted(partial(work.residuals, rows), best, free, work.spent)
-        refined: Point = tuple(map(float, model.point))
-        both = [work.loss(each, rows) for each in evaluator.predict([best, refined], rows)]
-        best = refined if both[1] < both[0] else best
-    parameters = work.parameters(rows, best, model)
+    best, model = work.best(rows)
+    stopped |= {"fitted": 1} if work.is_search_stopped else {}
+    fits = work.elsewhere(rows, model)
+    best, nearer = work.better(rows, best, [each for each in fits if not each.is_stopped])
+    parameters, groups = work.parameters(rows, best, nearer or model, [model, *fits])
     predicted = evaluator.predict([best], every)[0]
     factors = work.factors(plain[rows], rows)
-    groups = {"fitted": (rows, predicted, plain * factors)}
+    losses_of = {"fitted": (rows, predicted, plain * factors)}
     if held_out:
         outside = (calibrated, scaled) if study.has_folds else (predicted, plain * factors)
-        groups["held_out"] = (held_out, *outside)
+        losses_of["held_out"] = (held_out, *outside)
     losses = {
         name: {
             "calibrated": work.loss(found[which], which),
             "uncalibrated": work.loss(plain[which], which),
             "constant_factor": work.loss(factor[which], which),
         }
-        for name, (which, found, factor) in groups.items()
+        for name, (which, found, factor) in losses_of.items()
     }
     shown = calibrated if study.has_folds else predicted
     measured_columns = [*study.section.metrics.values()]
     errors_shown = relative_errors(shown, work.measured)
     errors = relative_errors(predicted[rows], work.measured[rows])
-    names = tuple(study.parameters)
     return Calibration(
         title=study.campaign.title,
         loss=study.section.loss,
         parameters=tuple(parameters),
-        not_identified=tuple(unidentified(model, names) if model is not None else ()),
+        not_identified=tuple(groups),
+        reasons=tuple(groups.values()),
+        stopped=tuple(stopped),
         losses=losses,
         systematic=dict(zip(study.metrics, map(float, np.mean(errors, axis=0)), strict=True)),
         values=tuple(
@@ -449,6 +579,7 @@ def calibrate_predictions(
         tried=tuple(tuple(study.values(each).values()) for each in work.points),
         runs=evaluator.runs,
         failed=evaluator.failed,
+        failure=evaluator.failure,
         seconds=evaluator.seconds,
         within_budget=not any(each.is_linear for each in parameters),
     )

@@ -217,14 +217,14 @@ class Evaluator(StudyRuns):
         section = study.section
         rows = [[row.name, dict(row.cells)] for row in study.rows]
         total = section.evaluations * len(rows)
-        total *= math.prod(len(each) for each in section.repeat.values())
+        total *= math.prod(len(each) for each in section.repeats.values())
         contents = [section.model_dump(exclude={"table"}), rows]
         super().__init__(StudyJobs.of(study.campaign, contents, total), store, runners, stop)
 
     @cached_property
     def _repeats(self) -> list[tuple[str, Any] | None]:
         """The key that is repeated with each of its values; or None, once."""
-        pairs = [(key, value) for key, each in self.study.section.repeat.items() for value in each]
+        pairs = [(key, value) for key, each in self.study.section.repeats.items() for value in each]
         return list(pairs) or [None]
 
     def predict(self, points: Sequence[Point | None], rows: Sequence[int]) -> NDArray[np.float64]:

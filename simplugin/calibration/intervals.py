@@ -12,11 +12,11 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 
 from simplugin.calibration.evaluation import Point
 from simplugin.calibration.search import local_minimum
@@ -32,6 +32,10 @@ _NO_EFFECT = 1e-4
 _PART = 0.25
 _LEVEL = 0.95
 _DRAWS = 400
+# Relative error below which a fit is exact.
+_EXACT = 1e-4
+# Of one parameter, and of several, that are not determined.
+EFFECTS = tuple(f"{each} in these measured values" for each in ("has little effect", "act alike"))
 
 
 @dataclass(frozen=True)
@@ -48,12 +52,15 @@ class LocalModel:
         Their derivatives; zero for parameters that are not varied.
     free : tuple of int
         The parameters that are varied.
+    is_stopped : bool
+        True if the budget ended before the least squares were reached.
     """
 
     point: Vector
     residuals: Vector
     jacobian: NDArray[np.float64]
     free: tuple[int, ...]
+    is_stopped: bool = False
 
     @property
     def sum(self) -> float:
@@ -80,9 +87,19 @@ class LocalModel:
         return float(np.sqrt(squares / len(self.residuals)))
 
     @property
-    def limit(self) -> float:
-        """The error at the ends of an interval."""
-        return self.error(self.sum + (self.quantile * self.spread) ** 2)
+    def most(self) -> float:
+        """The sum of squares at the ends of an interval."""
+        return self.sum + (self.quantile * self.spread) ** 2
+
+    def extrapolated(self) -> LocalModel:
+        """Return the model at its own least squares in the ranges, without evaluations."""
+        if not self.free:
+            return self
+        point, at = self.point.copy(), list(self.free)
+        box = (-point[at], 1 - point[at])
+        step = optimize.lsq_linear(self.jacobian[:, at], -self.residuals, box).x
+        point[at] += step
+        return replace(self, point=point, residuals=self.residuals + self.jacobian[:, at] @ step)
 
     def split(self) -> tuple[NDArray[np.float64], Vector, NDArray[np.bool_]]:
         """Return directions as rows, their standard errors, and which of them are identified.
@@ -133,7 +150,7 @@ def fitted(
     Once the budget is spent, it is the model at the point that was reached.
     """
     model = _linear(residuals, np.array(start), free)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MOST_STEPS if free else 0):
         if spent():
             break
         step = -np.linalg.pinv(model.jacobian, rcond=_NO_EFFECT) @ model.residuals
@@ -141,9 +158,11 @@ def fitted(
         found = residuals([tuple(map(float, each)) for each in trials])
         sums = np.sum(found**2, axis=1)
         if np.all(np.isnan(sums)) or not np.nanmin(sums) < model.sum * (1 - 1e-4):
-            break
+            return model
         model = _linear(residuals, trials[int(np.nanargmin(sums))], free)
-    return model
+    least = model.extrapolated()
+    near = 0.1 * least.spread**2 + _EXACT**2 * len(model.residuals)
+    return replace(model, is_stopped=spent() and model.sum > least.sum + near)
 
 
 def _linear(residuals: Residuals, point: Vector, free: Sequence[int]) -> LocalModel:
@@ -162,20 +181,28 @@ def _linear(residuals: Residuals, point: Vector, free: Sequence[int]) -> LocalMo
     return LocalModel(point, found[0], np.nan_to_num(jacobian), tuple(free))
 
 
-def unidentified(model: LocalModel, names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the parameters, or the combinations of them, that the residuals do not determine."""
-    directions, _, identified = model.split()
-    found = (
-        tuple(names[at] for at in model.free if abs(row[at]) >= _PART)
-        for row in directions[~identified]
-    )
-    return list(dict.fromkeys(found))
+def unidentified(model: LocalModel, names: Sequence[str]) -> dict[tuple[str, ...], str]:
+    """Return the parameters, or combinations, that the residuals do not determine, and why."""
+    found: dict[tuple[str, ...], str] = {}
+    if not model.free:
+        return found
+    directions, errors, identified = model.split()
+    for row, error in zip(directions[~identified], errors[~identified], strict=True):
+        group = tuple(names[at] for at in model.free if abs(row[at]) >= _PART)
+        reason = EFFECTS[len(group) > 1]
+        if model.is_stopped:
+            reason = "not determined: the search has not converged"
+        elif model.degrees < 0 or stats.norm.ppf((1 + _LEVEL) / 2) * error < 0.5:
+            # Only the few degrees of freedom make it wide.
+            reason = "not determined: too few rows"
+        found.setdefault(group, reason)
+    return found
 
 
 def profile_interval(
-    residuals: Residuals, model: LocalModel, at: int, spent: Callable[[], bool]
+    residuals: Residuals, model: LocalModel, at: int, spent: Callable[[], bool], most: float
 ) -> ProfileInterval:
-    """Return the interval of a parameter at the level of 95 %.
+    """Return the interval of a parameter in which sums of squares are at most `most`.
 
     The other parameters are fitted again at each tried value [1]_; once the budget is spent, the
     interval is that of the linear model. Values that are not identified have the whole range.
@@ -186,18 +213,21 @@ def profile_interval(
     """
     directions, errors, identified = model.split()
     is_open = bool(np.any(np.abs(directions[~identified, at]) >= _PART))
-    parts = directions[identified, at] * errors[identified]
-    width = 1.0 if is_open else model.quantile * float(np.sqrt(parts @ parts))
+    reach = float(np.sqrt(max(most - model.sum, 0.0)))
+    parts = directions[identified, at] * errors[identified] / max(model.spread, 1e-300)
+    width = 1.0 if is_open else reach * float(np.sqrt(parts @ parts))
     centre = float(model.point[at])
     points = {centre: model.sum}
     if width < 1e-9:
-        return ProfileInterval([(centre, model.error(model.sum))], model.limit, centre, centre)
-    low = _bound(residuals, model, at, -width, spent, points)
-    high = _bound(residuals, model, at, width, spent, points)
+        return ProfileInterval(
+            [(centre, model.error(model.sum))], model.error(most), centre, centre
+        )
+    low = _bound(residuals, model, at, -width, spent, points, reach)
+    high = _bound(residuals, model, at, width, spent, points, reach)
     found = sorted((value, model.error(each)) for value, each in points.items())
     is_linear = bool(low < centre == found[0][0] or found[-1][0] == centre < high)
     low, high = (0.0, 1.0) if is_open else (low, high)
-    return ProfileInterval(found, model.limit, low, high, is_linear)
+    return ProfileInterval(found, model.error(most), low, high, is_linear)
 
 
 def _bound(
@@ -207,8 +237,12 @@ def _bound(
     width: float,
     spent: Callable[[], bool],
     points: dict[float, float],
+    reach: float,
 ) -> float:
-    """Return an end of an interval, where profile t is the quantile; add the tried values."""
+    """Return the end of an interval where squares exceed the model's by `reach` squared.
+
+    The tried values are added to `points`.
+    """
     centre = float(model.point[at])
     others = model.jacobian.copy()
     others[:, at] = 0
@@ -230,11 +264,11 @@ def _bound(
             point[at] = edge
         if least < np.inf:
             points[edge] = least
-        reached = np.sqrt(max(least - model.sum, 0.0)) / model.spread
-        if edge in (0.0, 1.0) and reached <= model.quantile:
+        reached = np.sqrt(max(least - model.sum, 0.0))
+        if edge in (0.0, 1.0) and reached <= reach:
             return edge
         # Where runs fail, half the way.
-        ratio = model.quantile / max(reached, 0.2 * model.quantile) if least < np.inf else 0.5
+        ratio = reach / max(reached, 0.2 * reach) if least < np.inf else 0.5
         width = move * ratio
         if abs(ratio - 1) < 0.1:
             break
@@ -249,8 +283,9 @@ def bootstrap(
 ) -> NDArray[np.float64] | None:
     """Return the ends of intervals of all parameters from rows drawn with replacement.
 
-    Percentiles are moved away from the point by the root of values by degrees of freedom, and by
-    the ratio of Student's quantile to the normal one [1]_: without, they are too narrow.
+    Percentiles are moved away from the median by the root of values by degrees of freedom, and by
+    the ratio of Student's quantile to the normal one [1]_: without, they are too narrow. With a
+    linear model they do not depend on where the search stopped.
 
     Parameters
     ----------
@@ -291,9 +326,9 @@ def bootstrap(
                 return where(drawn + slope[:, free] @ change, rows)  # noqa: B023 # called in this turn
 
             step[free] = local_minimum(around, step[free])
-        points.append(np.clip(model.point + step, 0, 1))
+        points.append(model.point + step)
     tail = 50 * (1 - _LEVEL)
-    ends = np.percentile(points, [tail, 100 - tail], axis=0)
+    low, centre, high = np.percentile(points, [tail, 50, 100 - tail], axis=0)
     factor = np.sqrt(len(model.residuals) / max(1, model.degrees))
     factor *= model.quantile / stats.norm.ppf((1 + _LEVEL) / 2)
-    return np.asarray(np.clip(model.point + factor * (ends - model.point), 0, 1))
+    return np.asarray(np.clip(centre + factor * (np.array([low, high]) - centre), 0, 1))

@@ -79,7 +79,8 @@ def read_measurements(
                 raise ScenarioError(message, file=file, line=line, remedy=remedy)
         for column in metrics:
             value = cells[column]
-            if not isinstance(value, int | float) or not 0 < value < math.inf:
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not is_number or not 0 < value < math.inf:
                 message = f"column {column!r} is {value!r}"
                 remedy = "errors are relative: give a positive number"
                 raise ScenarioError(message, file=file, line=line, remedy=remedy)

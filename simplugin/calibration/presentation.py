@@ -130,8 +130,8 @@ def result_tables(found: Calibration) -> list[ResultTable]:
         (
             each.key,
             _text([each.value]),
-            _text(each.profile or each.plausible) + " (linear)" * each.is_linear,
-            _text(each.bootstrap),
+            _interval(each, each.profile or each.plausible) + " (linear)" * each.is_linear,
+            _interval(each, each.bootstrap),
             "" if each.identified else "not identified",
         )
         for each in found.parameters
@@ -175,6 +175,12 @@ def _wide(values: NDArray[np.float64]) -> bool:
     """Return True if values have a logarithmic axis; infinite ones are left out."""
     finite = values[np.isfinite(values)]
     return 0 < float(np.min(finite)) < float(np.max(finite)) / _WIDE
+
+
+def _interval(of: CalibratedParameter, values: Sequence[Any] | None) -> str:
+    """Return an interval; it is marked if it touches an end of the range."""
+    cut = of.plausible is None and of.identified and not {*(values or ())}.isdisjoint(of.ends or ())
+    return _text(values) + " (end of range)" * cut
 
 
 def _text(values: Sequence[Any] | None) -> str:

@@ -49,6 +49,8 @@ def search(
     seed: int,
     evaluations: int,
     spent: Callable[[], bool],
+    first: Sequence[Point] = (),
+    stopped: Callable[[], None] = lambda: None,
 ) -> dict[Point, float]:
     """Return the losses at the points of a search.
 
@@ -64,6 +66,10 @@ def search(
         As in `CalibrateSection`.
     spent : callable
         True to end the search.
+    first : sequence of points
+        Points before those of the search.
+    stopped : callable
+        Called if the budget ends before the method's own criterion.
     """
     known: dict[Point, float] = {}
 
@@ -72,17 +78,20 @@ def search(
         new = [each for each in dict.fromkeys(points) if each not in known]
         new = new[: evaluations - len(known)]
         if not new or spent():
+            stopped()
             return False
         known.update(zip(new, losses(new), strict=True))
         return True
 
     is_design = method in DESIGNS
-    least = 2 * dimensions + 2
+    least = max(5, 2 * dimensions + 2)
     count = evaluations if is_design else max(least, int(_INITIAL * evaluations))
     # In parts, since a budget of seconds can end between them.
-    points = design(method, dimensions, count, seed)
-    for first in range(0, count, least):
-        evaluate(points[first : first + least])
+    points = [*first, *design(method, dimensions, count, seed)]
+    if is_design:
+        points = points[:count]
+    for at in range(0, len(points), least):
+        evaluate(points[at : at + least])
     if is_design or not known:
         return known
     best = sorted(known, key=lambda each: known[each])
@@ -163,7 +172,9 @@ def _searches(method: str, best: Sequence[Point], starts: int, seed: int) -> lis
     """Return the searches from the best points that are known."""
     bounds = optimize.Bounds(np.zeros(len(best[0])), np.ones(len(best[0])))
     if method == "differential-evolution":
-        population = np.array(best[: max(5, 4 * len(best[0]))])
+        # Of less than five the optimiser makes none; the best are repeated.
+        members = best[: max(5, 4 * len(best[0]))]
+        population = np.resize(members, (max(5, len(members)), len(best[0])))
 
         def evolve(function: Callable[[NDArray[np.float64]], Any]) -> object:
             """Search with a population."""

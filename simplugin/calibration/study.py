@@ -67,10 +67,10 @@ class HeldOutFolds(Section):
     Attributes
     ----------
     folds : int
-        The number of folds; row ``i`` is in fold ``i % folds``.
+        The number of folds, 2 or more; row ``i`` is in fold ``i % folds``.
     """
 
-    folds: Annotated[int, Field(ge=2)]
+    folds: int
 
 
 class CalibrateSection(Section):
@@ -150,6 +150,11 @@ class CalibrateSection(Section):
         """The weight of each metric."""
         return [self.weights.get(each, 1.0) for each in self.metrics]
 
+    @property
+    def repeats(self) -> dict[str, Any]:
+        """The dotted key of `repeat` with its values."""
+        return flatten("", self.repeat)
+
 
 @dataclass(frozen=True)
 class Study:
@@ -202,6 +207,22 @@ class Study:
         """Return the values of the parameters at a point of the unit cube."""
         pairs = zip(self.parameters.items(), point, strict=True)
         return {key: table.value(share) for (key, table), share in pairs}
+
+    @property
+    def own_point(self) -> tuple[float, ...] | None:
+        """The point with the values of the scenario; None if one is missing or outside."""
+        document = self.campaign.variations.document
+        found = []
+        for key, table in self.parameters.items():
+            value: Any = document
+            try:
+                for step in path_of(document, [key]):
+                    value = value[step]
+            except (KeyError, IndexError, TypeError):
+                return None
+            found.append(table.share_of(value))
+        shares = tuple(each for each in found if each is not None)
+        return shares if len(shares) == len(found) else None
 
     def assignment(
         self, kind: Literal["parameters", "inputs", "repeat"], key: str, value: Any
@@ -337,7 +358,7 @@ def _refuse_unknown(
     keys = {
         "parameters": [dotted(words) for words, _ in leaves(section.parameters)],
         "inputs": list(flatten("", section.inputs)),
-        "repeat": list(section.repeat),
+        "repeat": list(section.repeats),
     }
     problems = misplaced(section, TABLE, keys, document)
     for name in section.weights.keys() - section.metrics.keys():
@@ -346,8 +367,9 @@ def _refuse_unknown(
     if section.method == "cma-es" and len(keys["parameters"]) < 2:
         remedy = "add one, or choose another method"
         problems.append(InputProblem((TABLE, "method"), "{key} needs two parameters", remedy))
-    if len(section.repeat) > 1 or not all(isinstance(v, list) for v in section.repeat.values()):
-        remedy = "give one quoted key with a list of values"
+    repeats = section.repeats
+    if len(repeats) > 1 or not all(isinstance(each, list) and each for each in repeats.values()):
+        remedy = "give one key with a list of values"
         problems.append(InputProblem((TABLE, "repeat"), "{key} is not one list", remedy))
     if problems:
         raise scenario_error(problems, file, text)
@@ -359,9 +381,9 @@ def _held_out(
     """Return the positions of the rows that are held out, one tuple for each fold."""
     wanted, every = section.held_out, range(len(rows))
     if isinstance(wanted, HeldOutFolds):
-        if wanted.folds > len(rows):
+        if not 2 <= wanted.folds <= len(rows):
             message = f"{{key}}: {wanted.folds} folds of {len(rows)} rows"
-            raise InvalidValueError(message, "give fewer folds")
+            raise InvalidValueError(message, "give 2 to the number of rows")
         return tuple(tuple(every[fold :: wanted.folds]) for fold in range(wanted.folds))
     if isinstance(wanted, HeldOutColumn):
         found = tuple(at for at in every if rows[at].cells.get(wanted.column) in wanted.values)

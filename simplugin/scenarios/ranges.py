@@ -271,6 +271,19 @@ class ParameterTable(Section):
             return math.log(number / self.low) / math.log(self.high / self.low)
         return (number - self.low) / (self.high - self.low)
 
+    def share_of(self, value: Any) -> float | None:
+        """Return a share at which the key has a value; None if it is none of the range."""
+        try:
+            number = self.number_of(value)
+        except ValueError:
+            return None
+        if self.choices is not None:
+            return (number + 0.5) / len(self.choices)
+        if self.unit and not str(value).endswith(self.unit):
+            return None
+        share = self.share(number) if number > 0 or self.scale == "linear" else -1.0
+        return share if 0 <= share <= 1 else None
+
     def value(self, share: float) -> Any:
         """Return the value of the key at a share of the range."""
         number = self.number(share)
