@@ -191,16 +191,13 @@ class Calibration:
             for each in self.parameters
             if each.identified and each.value in (each.ends or ())
         ]
-        continuous = [each for each in self.parameters if each.plausible is None]
-        if continuous and not any(each.profile for each in continuous):
-            found.append("no intervals: as many parameters as measured values, or more")
+        number = sum(each.plausible is None for each in self.parameters)
+        if number and not any(each.profile for each in self.parameters):
+            found.append("no intervals: too few measured values, or a negative loss")
         if linear := ", ".join(each.key for each in self.parameters if each.is_linear):
-            others = [each for each in self.parameters if each.plausible is not None]
-            fits = 1 + sum(len(each.curve) for each in others)
-            profiles = len(continuous) * (
-                1 + sum(len(each.plausible or "-") - 1 for each in others)
-            )
-            enough = math.ceil((_FIT * fits + _PROFILE * profiles) / (1 - _SEARCH))
+            fits = 1 + sum(len(each.curve) for each in self.parameters if each.plausible)
+            profiles = 1 + sum(len(each.plausible or "1") - 1 for each in self.parameters)
+            enough = math.ceil((_FIT * fits + _PROFILE * number * profiles) / (1 - _SEARCH))
             found.append(
                 f"the budget was spent before all intervals were profiled: that of {linear}"
                 " supposes that errors are linear in the parameters;"
@@ -209,12 +206,13 @@ class Calibration:
         if self.loss != "rms" and any(each.profile for each in self.parameters):
             found.append(f"profiles are of squared relative errors, although loss is {self.loss}")
         if self.failed:
-            found.append(f"{self.failed} of {self.runs} runs failed; the first: {self.failure}")
-        for rows, losses in self.losses.items():
-            if losses["calibrated"] >= losses["uncalibrated"] * (1 - _NO_ERROR):
-                found.append(f"in {rows} rows the uncalibrated scenario is as good")
+            first = self.failure.partition("\n")[0]
+            found.append(f"{self.failed} of {self.runs} runs failed; the first: {first}")
         rows, losses = [*self.losses.items()][-1]
-        if losses["calibrated"] >= losses["constant_factor"]:
+        least = losses["calibrated"]
+        if least >= losses["uncalibrated"] - _NO_ERROR * abs(least):
+            found.append(f"in {rows} rows the uncalibrated scenario is as good")
+        elif least >= losses["constant_factor"]:
             found.append(
                 f"in {rows} rows a constant factor on the uncalibrated scenario is as good"
             )
@@ -253,10 +251,8 @@ class _Calibrator:
         self.history += found
         self.points += points
         # An invalid scenario, not a run that fails.
-        if (
-            min(self.history) == math.inf
-            and self.study.campaign.place.name in self.evaluator.failure
-        ):
+        name = self.study.campaign.place.name
+        if min(self.history) == math.inf and name in self.evaluator.failure:
             raise self.all_failed()
         least = min(self.history)
         self.tell(f"{len(self.history)} evaluations, least loss {least:.4g}")
@@ -326,7 +322,7 @@ class _Calibrator:
             evaluations=max(4, int(share * section.evaluations)),
             spent=lambda: self.spent(share),
             first=[] if own is None else [own],
-            stopped=partial(setattr, self, "is_search_stopped", True),
+            stopped=partial(setattr, self, "is_search_stopped", section.method != "tpe"),
         )
         point = min(found, key=lambda each: found[each])
         if found[point] == math.inf:
@@ -335,9 +331,6 @@ class _Calibrator:
         if self.study.section.loss == "rms":
             # The steps of Gauss and Newton end what the search began.
             self.is_search_stopped = model.is_stopped
-        elif self.study.section.method == "tpe":
-            # It has no criterion of its own.
-            self.is_search_stopped = False
         return self.better(rows, point, [model])[0], model
 
     def better(
@@ -384,9 +377,8 @@ class _Calibrator:
             parts = 4 * _MOST_VALUES
             shares = {table.number(each / parts): each / parts for each in range(parts + 1)}
             numbers = [*shares][:: max(1, math.ceil(len(shares) / _MOST_VALUES))]
-            for number in numbers:
-                if number == table.number(float(near.point[at])):
-                    continue
+            own = table.number(float(near.point[at]))
+            for number in (each for each in numbers if each != own):
                 moved = near.point.copy()
                 moved[at] = shares[number]
                 starts = [tuple(map(float, moved))]
@@ -402,58 +394,54 @@ class _Calibrator:
     ) -> tuple[list[CalibratedParameter], dict[tuple[str, ...], str]]:
         """Return the parameters with their intervals, and those that are not determined."""
         residuals, tables = partial(self.residuals, rows), self.study.parameters
-        names, curves = tuple(tables), [*tables.values()]
         most = min(each.most for each in models if each is models[0] or not each.is_stopped)
         most = max(most, len(model.residuals) * _NO_ERROR**2)
         possible = [model, *(e for e in models if e is not model and e.sum <= most)]
+        # Of choices and whole numbers they are points.
         intervals = {
-            at: [profile_interval(residuals, each, at, self.spent, most) for each in possible]
-            for at in (self.free if model.degrees > 0 else ())
+            key: [profile_interval(residuals, each, at, self.spent, most) for each in possible]
+            for at, (key, table) in enumerate(tables.items())
+            if model.degrees > 0 or not table.is_continuous
         }
-        groups = unidentified(model, names)
+        groups = unidentified(model, tuple(tables))
         for other in possible[1:]:
-            changed = [
-                at
-                for at, table in enumerate(curves)
-                if (
-                    not intervals[at][0].low <= other.point[at] <= intervals[at][0].high
-                    if at in intervals
-                    else not table.is_continuous
-                    and table.number(other.point[at]) != table.number(model.point[at])
-                )
-            ]
+            changed = []
+            for at, (key, table) in enumerate(tables.items()):
+                for own in intervals.get(key, [])[:1]:
+                    low, number, high = map(table.number, (own.low, other.point[at], own.high))
+                    changed += [] if low <= number <= high else [key]
             if len(changed) > 1:
-                groups.setdefault(tuple(names[at] for at in changed), EFFECTS[1])
-        unknown = set(sum(groups, ()))
-        plain = self.study.section.loss == "rms"
-        loss = None if plain else self.surrogate_loss(rows)
+                groups.setdefault(tuple(changed), EFFECTS[1])
+        loss = None if self.study.section.loss == "rms" else self.surrogate_loss(rows)
         is_signed = min(self.history) < 0
-        drawn = None if is_signed else bootstrap(model, len(rows), self.study.section.seed, loss)
+        drawn = bootstrap(model, 0 if is_signed else len(rows), self.study.section.seed, loss)
         found = []
         for at, (key, table) in enumerate(tables.items()):
             profile = sample = plausible = None
-            curve: list[tuple[float, float]] = []
-            is_linear = False
+            each = intervals.get(key, [])
+            points = sorted(point for one in each for point in one.points)
             if not table.is_continuous:
-                curve = sorted((float(e.point[at]), -e.sum) for e in [*models, model])
-                curve = [(share, model.error(-each)) for share, each in curve]
-                kept = sorted(float(each.point[at]) for each in possible)
-                plausible = tuple(dict.fromkeys(map(table.value, kept)))
-            elif at in intervals:
-                each = intervals[at]
-                low, high = min(one.low for one in each), max(one.high for one in each)
-                profile = (table.value(low), table.value(high))
-                curve = sorted(point for one in each for point in one.points)
-                is_linear = any(one.is_linear for one in each)
-            identified = key not in unknown and (plausible is None or len(plausible) == 1)
+                # Of equal values the least is the last.
+                sums = sorted((table.number(e.point[at]), -e.sum, e.point[at]) for e in models)
+                points = [(share, model.error(-negative)) for _, negative, share in sums]
+            elif each and not is_signed:
+                profile = (
+                    table.value(min(one.low for one in each)),
+                    table.value(max(one.high for one in each)),
+                )
+            curve = {table.value(share): error for share, error in points}
+            if not table.is_continuous:
+                plausible = tuple(v for v, error in curve.items() if error <= model.error(most))
+            identified = key not in sum(groups, ()) and len(plausible or "1") == 1
             if profile is not None and drawn is not None and identified:
-                sample = (table.value(drawn[0][at]), table.value(drawn[1][at]))
+                low, high = map(table.value, drawn[:, at])
                 # Beyond the range there is none.
-                sample = sample if sample[0] != sample[1] else None
+                sample = (low, high) if low != high else None
             ends = None if table.choices is not None else (table.value(0.0), table.value(1.0))
             start = (key, table.value(best[at]), profile, sample, plausible, ends, identified)
-            pairs = tuple({table.value(share): error for share, error in curve}.items())
-            found.append(CalibratedParameter(*start, pairs, model.error(most), is_linear))
+            is_linear = profile is not None and any(one.is_linear for one in each)
+            limit = model.error(most)
+            found.append(CalibratedParameter(*start, tuple(curve.items()), limit, is_linear))
         return found, groups
 
     def factors(self, predicted: NDArray[np.float64], rows: Sequence[int]) -> NDArray[np.float64]:

@@ -111,7 +111,7 @@ class LocalModel:
         singular = np.zeros(len(self.free))
         singular[: len(values)] = values
         errors = np.full(len(singular), np.inf)
-        seen = singular > max(_NO_EFFECT * singular[0], 1e-12)
+        seen = singular > max(_NO_EFFECT * np.max(singular, initial=0.0), 1e-12)
         errors[seen] = self.spread / singular[seen]
         directions = np.zeros((len(rows), len(self.point)))
         directions[:, list(self.free)] = rows
@@ -184,8 +184,6 @@ def _linear(residuals: Residuals, point: Vector, free: Sequence[int]) -> LocalMo
 def unidentified(model: LocalModel, names: Sequence[str]) -> dict[tuple[str, ...], str]:
     """Return the parameters, or combinations, that the residuals do not determine, and why."""
     found: dict[tuple[str, ...], str] = {}
-    if not model.free:
-        return found
     directions, errors, identified = model.split()
     for row, error in zip(directions[~identified], errors[~identified], strict=True):
         group = tuple(names[at] for at in model.free if abs(row[at]) >= _PART)

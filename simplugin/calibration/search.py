@@ -69,7 +69,7 @@ def search(
     first : sequence of points
         Points before those of the search.
     stopped : callable
-        Called if the budget ends before the method's own criterion.
+        Called if the budget ends before the method's own criterion, which TPE has not.
     """
     known: dict[Point, float] = {}
 
@@ -87,9 +87,7 @@ def search(
     least = max(5, 2 * dimensions + 2)
     count = evaluations if is_design else max(least, int(_INITIAL * evaluations))
     # In parts, since a budget of seconds can end between them.
-    points = [*first, *design(method, dimensions, count, seed)]
-    if is_design:
-        points = points[:count]
+    points = [*first, *design(method, dimensions, count, seed)][:count]
     for at in range(0, len(points), least):
         evaluate(points[at : at + least])
     if is_design or not known:

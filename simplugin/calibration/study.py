@@ -211,18 +211,16 @@ class Study:
     @property
     def own_point(self) -> tuple[float, ...] | None:
         """The point with the values of the scenario; None if one is missing or outside."""
-        document = self.campaign.variations.document
         found = []
-        for key, table in self.parameters.items():
-            value: Any = document
-            try:
-                for step in path_of(document, [key]):
+        try:
+            for key, table in self.parameters.items():
+                value: Any = self.campaign.variations.document
+                for step in path_of(value, [key]):
                     value = value[step]
-            except (KeyError, IndexError, TypeError):
-                return None
-            found.append(table.share_of(value))
-        shares = tuple(each for each in found if each is not None)
-        return shares if len(shares) == len(found) else None
+                found.append(table.share_of(value))
+        except (KeyError, IndexError, TypeError, ValueError):
+            return None
+        return tuple(found)
 
     def assignment(
         self, kind: Literal["parameters", "inputs", "repeat"], key: str, value: Any

@@ -271,18 +271,15 @@ class ParameterTable(Section):
             return math.log(number / self.low) / math.log(self.high / self.low)
         return (number - self.low) / (self.high - self.low)
 
-    def share_of(self, value: Any) -> float | None:
-        """Return a share at which the key has a value; None if it is none of the range."""
-        try:
-            number = self.number_of(value)
-        except ValueError:
-            return None
+    def share_of(self, value: Any) -> float:
+        """Return a share at which the key has a value; raise ValueError if it is out of range."""
+        number = self.number_of(value)
         if self.choices is not None:
             return (number + 0.5) / len(self.choices)
-        if self.unit and not str(value).endswith(self.unit):
-            return None
-        share = self.share(number) if number > 0 or self.scale == "linear" else -1.0
-        return share if 0 <= share <= 1 else None
+        is_same_unit = (isinstance(value, str) and value.endswith(self.unit)) or not self.unit
+        if not is_same_unit or not self.number(0.0) <= number <= self.number(1.0):
+            raise ValueError(value)
+        return self.share(number)
 
     def value(self, share: float) -> Any:
         """Return the value of the key at a share of the range."""
