@@ -5,6 +5,7 @@ import pytest
 
 from simplugin.calibration.calibrating import calibrate_predictions
 from simplugin.calibration.intervals import bootstrap, fitted
+from simplugin.calibration.measurements import read_measurements
 from simplugin.calibration.presentation import result_tables
 from simplugin.calibration.search import search
 from simplugin.calibration.study import load_study
@@ -221,3 +222,31 @@ def test_repeated_keys_may_be_dotted(tmp_path):
     study = load_study(tmp_path / "study.toml")
     assert study.section.repeats == {"simulation.seed": [1, 2, 3]}
     assert study.assignment("repeat", "simulation.seed", 2).path == ("simulation", "seed")
+
+
+def test_invalid_scenarios_end_at_once(tmp_path):
+    """Where the first evaluations fail with an error of the study's file, no others follow."""
+    found_for(tmp_path, line, NOISE * 5, A)
+    study, asked = load_study(tmp_path / "study.toml"), []
+    predictions = Formula(study, line)
+    predictions.failure = "study.toml:13: a is '5s'"
+    usual = predictions.predict
+
+    def predict(points, rows):
+        """Fail, except for the scenario as it is."""
+        asked.extend(points)
+        return usual(points, rows) * (1 if points == [None] else np.nan)
+
+    predictions.predict = predict
+    with pytest.raises(ScenarioError, match=r"study\.toml:13"):
+        calibrate_predictions(study, predictions)
+    assert len(asked) < 10
+
+
+def test_truths_are_no_measured_values(tmp_path):
+    """JSON's true is not 1."""
+    file = tmp_path / "measured.json"
+    file.write_text('[{"x": 1, "y": true}]')
+    with pytest.raises(ScenarioError) as caught:
+        read_measurements(file, None, ["x"], ["y"])
+    assert caught.value.file == file
