@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
+import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,7 @@ from xml_zones import zone_xml
 from simplugin.core.errors import NoRouteError, PlatformError, SimpluginError
 from simplugin.platforms import Host, Link, Platform, Route, Zone
 from simplugin.simulation import Placement, SimGridOptions, simulate
+from simplugin.simulation.resolve import resolve
 
 HOSTS = """
     <host id="ada" speed="1Gf"/><host id="bob" speed="1Gf"/><host id="cyd" speed="1Gf"/>
@@ -198,3 +203,40 @@ def test_one_way_graphs_have_the_routes_of_floyd(
     )
     # Of ways of as many links each takes its own.
     assert found == expected
+
+
+# Routes as SimGrid finds them by itself.
+_ALONE = """
+import itertools, json, sys
+sys.path.insert(0, sys.argv[1])
+import simgrid
+engine = simgrid.Engine(["alone", "--log=root.thres:critical"])
+engine.load_platform(sys.argv[2])
+engine.netzone_root.seal()
+hosts = sorted(engine.all_hosts, key=lambda host: host.name)
+routes = ([link.name for link in a.route_to(b)[0]] for a, b in itertools.permutations(hosts, 2))
+print(json.dumps(list(routes)))
+"""
+
+
+@pytest.mark.parametrize("routing", ["Dijkstra", "DijkstraCache"])
+def test_of_equal_ways_the_one_of_simgrid_is_taken(
+    routing: str, tmp_path: Path, simgrid_prefix: Path
+) -> None:
+    draw = random.Random(3)
+    hosts = [f"h{number:02}" for number in range(30)]
+    edges = [(draw.randrange(number), number) for number in range(1, 30)]
+    edges += [tuple(sorted(draw.sample(range(30), 2))) for _ in range(40)]
+    lines = [f'<host id="{host}" speed="1Gf"/>' for host in hosts]
+    pairs = dict.fromkeys(edges)
+    lines += [f'<link id="{a}-{b}" bandwidth="1GBps" latency="1us"/>' for a, b in pairs]
+    lines += [
+        f'<route src="{hosts[a]}" dst="{hosts[b]}"><link_ctn id="{a}-{b}"/></route>'
+        for a, b in pairs
+    ]
+    file = write(tmp_path, routing, "\n".join(lines))
+    words = [sys.executable, "-c", _ALONE, simgrid_prefix / "python", file]
+    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    every = list(itertools.permutations(hosts, 2))
+    found = [list(route.links) for route in resolve(file, every).routes]
+    assert found == json.loads(told.splitlines()[-1])
