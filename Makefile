@@ -121,7 +121,7 @@ format: install
 	$(if $(CPP),$(BIN)/clang-format -i $(CPP))
 
 .PHONY: wheel
-wheel: $(STAMPS)/dependencies $(STAMPS)/simgrid
+wheel: install
 	@echo "== Wheel"
 	rm -rf dist
 	$(PIP) wheel -qq --no-deps $(BUILD) -C cmake.define.SIMPLUGIN_SIMGRID="$$(cat $(STAMPS)/simgrid)" -w dist .

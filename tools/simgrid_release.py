@@ -93,7 +93,7 @@ class Release:
 
     @property
     def scripts(self) -> list[Path]:
-        """What CMake runs with the project of SimGrid."""
+        """Scripts that CMake runs when it configures SimGrid."""
         return [_UNITY] if self.source is None else []
 
     @property
