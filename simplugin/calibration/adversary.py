@@ -193,15 +193,10 @@ def load_adversary(file: str | os.PathLike[str], *, trust: Iterable[str] = ()) -
         message = "{key} is the scheduler of the scenario"
         problems.append(InputProblem((TABLE, "against"), message, "name another one"))
     variables = {}
-    paths: list[Keys] = []
     for key, table in tables.items():
         source = (TABLE, "parameters", *written(section.parameters, key))
         path = path_of(document, [key])
-        paths.append(path)
-        if any(path[: len(each)] == each or each[: len(path)] == path for each in paths[:-1]):
-            message = "{key} is part of another parameter, or has one in it"
-            problems.append(InputProblem(source, message, "remove one of the two"))
-        elif path[0] == "scheduler":
+        if path[0] == "scheduler":
             message = "{key} is of the scheduler, which is not the same in both runs"
             problems.append(InputProblem(source, message, "remove it"))
         elif (found := _variable(document, path, table)) is None:
@@ -331,7 +326,7 @@ class RobustnessCheck:
 
 @dataclass(frozen=True)
 class Robustness:
-    """How far a claim holds.
+    """Result of trying a claim.
 
     Attributes
     ----------
@@ -396,6 +391,12 @@ def ratio_of(value: float, other: float) -> float:
     if other == 0:
         return math.inf if value else 1.0
     return value / other
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio with few digits."""
+    cell = ratio_cell(ratio)
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
 def ratio_cell(ratio: float) -> float | str | None:

@@ -145,7 +145,10 @@ def result_tables(found: Calibration) -> list[ResultTable]:
     means = [f"{name} {100 * error:+.2f} %" for name, error in found.systematic.items()]
     note = f"mean error of fitted rows: {', '.join(means)}"
     factor = "constant factor: the uncalibrated scenario times the best factor for each metric"
-    heads = f"{found.loss},calibrated:%,uncalibrated:%,constant factor:%"
+    # A loss of the user's is any number.
+    unit = "" if ":" in found.loss else ":%"
+    losses_of = ("calibrated", "uncalibrated", "constant factor")
+    heads = ",".join([found.loss.replace(":", "."), *(name + unit for name in losses_of)])
     return [
         _table("Parameters", "parameter,value,95 % (profile),95 % (bootstrap),", parameters),
         _table("Losses", heads, losses, factor),

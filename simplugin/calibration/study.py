@@ -335,7 +335,7 @@ def misplaced(
     section: Section, table: str, keys: Mapping[str, Iterable[str]], document: Mapping[str, Any]
 ) -> list[InputProblem]:
     """Return the problems of dotted keys, by the keys of a study's table that have them."""
-    problems, seen = [], set[Keys]()
+    problems, seen = [], list[Keys]()
     for kind, key in ((kind, key) for kind, each in keys.items() for key in each):
         place = (table, kind, *written(getattr(section, kind), key))
         try:
@@ -343,9 +343,10 @@ def misplaced(
         except InvalidValueError as error:
             problems.append(InputProblem(place, f"{{key}}: {error.message}", error.remedy))
             continue
-        if path in seen:
-            problems.append(InputProblem(place, "{key} is set twice", "remove one"))
-        seen.add(path)
+        if any(path[: len(each)] == each or each[: len(path)] == path for each in seen):
+            message = "{key} is set twice, or is part of a key that is set"
+            problems.append(InputProblem(place, message, "remove one"))
+        seen.append(path)
     return problems
 
 

@@ -16,13 +16,14 @@ from simplugin.calibration.adversary import (
     RobustnessCheck,
     load_adversary,
     ratio_cell,
+    ratio_text,
     try_claim,
     worst_scenarios,
 )
-from simplugin.cli.calibrate import Starter, studied
-from simplugin.cli.displays import duration_text, standard_output
+from simplugin.cli.calibrate import Starter, runs_text, studied
+from simplugin.cli.displays import standard_output
 from simplugin.cli.terminal import relative_path
-from simplugin.core.formatting import counted, percent, printable
+from simplugin.core.formatting import percent, printable
 from simplugin.inputs.messages import dotted
 from simplugin.reports.page import CampaignReport, KeptRun, write_page
 from simplugin.reports.tables import print_listings
@@ -61,11 +62,11 @@ def adversary_command(
 
 def _print(found: Robustness) -> None:
     """Print the claim, and how far it holds."""
-    typer.echo(printable(f"claim: {found.study.claim}; as it is, ratio {found.nominal.ratio:.4g}"))
+    ratio = ratio_text(found.nominal.ratio)
+    typer.echo(printable(f"claim: {found.study.claim}; as it is, ratio {ratio}"))
     print_listings(None, [_checks(found)], console=standard_output())
     typer.echo(printable(_worst(found)))
-    failed = f", {found.failed} failed" if found.failed else ""
-    typer.echo(f"{counted(found.runs, 'run')}{failed}; {duration_text(found.seconds)} in all")
+    typer.echo(runs_text(found.runs, found.failed, found.seconds))
     if found.failure:
         typer.echo(printable(f"first failure: {found.failure}"))
 
@@ -73,7 +74,7 @@ def _print(found: Robustness) -> None:
 def _worst(found: Robustness) -> str:
     """Return the worst case in words."""
     worst = found.counterexample
-    return f"worst case: {found.in_words(worst)}, ratio {worst.ratio:.4g}"
+    return f"worst case: {found.in_words(worst)}, ratio {ratio_text(worst.ratio)}"
 
 
 def _checks(found: Robustness) -> ResultTable:
@@ -127,6 +128,6 @@ def _report(found: Robustness, files: Sequence[Path], trust: Sequence[str]) -> C
             "replay": "; ".join(f"simplugin run {relative_path(each)}" for each in files),
         },
         kept=(*kept, KeptRun("Cases", listings=(settings, every))),
-        headline=f"{study.claim}: ratio as it is {found.nominal.ratio:.4g}",
+        headline=f"{study.claim}: ratio as it is {ratio_text(found.nominal.ratio)}",
         heading="Robustness",
     )

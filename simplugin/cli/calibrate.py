@@ -80,7 +80,7 @@ def calibrate_command(
     from simplugin.reports.tables import print_listings
 
     print_listings(None, presentation.result_tables(found), console=standard_output())
-    typer.echo(_runs(found))
+    typer.echo(runs_text(found.runs, found.failed, found.seconds))
     for path in filter(None, (output, page)):
         typer.echo(f"wrote {relative_path(path)}")
     return 0
@@ -105,7 +105,7 @@ def write_calibration_page(study: Study, found: Calibration, directory: Path) ->
             "study": relative_path(study.campaign.place),
             "measured values": relative_path(study.section.table),
             "method": study.section.method,
-            "runs": _runs(found),
+            "runs": runs_text(found.runs, found.failed, found.seconds),
         },
         kept=tuple(each for each in parts if each.figures or each.listings),
         headline=f"loss {found.loss}: {loss_text(found)}",
@@ -117,7 +117,7 @@ def write_calibration_page(study: Study, found: Calibration, directory: Path) ->
     return write_page(report, directory, figures)
 
 
-def _runs(found: Calibration) -> str:
-    """Return the numbers of runs, and their time."""
-    failed = f", {found.failed} failed" if found.failed else ""
-    return f"{counted(found.runs, 'run')}{failed}; {duration_text(found.seconds)} in all"
+def runs_text(runs: int, failed: int, seconds: float) -> str:
+    """Return the numbers of runs of a study and of those that failed, and the sum of their time."""
+    lost = f", {failed} failed" if failed else ""
+    return f"{counted(runs, 'run')}{lost}, which took {duration_text(seconds)} in all"

@@ -20,7 +20,7 @@ from simplugin.inputs.named_files import profile_names
 from simplugin.simulation.protocol import UserFunctions
 
 PLAIN = frozenset({type(None), bool, int, float, str, bytes})
-"""What `repr` writes to the last bit, and every pickler alike."""
+"""Types whose values `repr` writes exactly, and that each pickler writes in the same way."""
 
 
 def digest(value: object) -> str:

@@ -1,4 +1,4 @@
-"""What calibrations say where measured values, ranges or the budget do not suffice."""
+"""Findings of calibrations with too few values, narrow ranges or a small budget."""
 
 import numpy as np
 import pytest
@@ -225,7 +225,7 @@ def test_repeated_keys_may_be_dotted(tmp_path):
 
 
 def test_invalid_scenarios_end_at_once(tmp_path):
-    """Where the first evaluations fail with an error of the study's file, no others follow."""
+    """No evaluation follows if the first ones fail with an error of the study's file."""
     found_for(tmp_path, line, NOISE * 5, A)
     study, asked = load_study(tmp_path / "study.toml"), []
     predictions = Formula(study, line)
